@@ -1,0 +1,126 @@
+# e3: Unix filters that make the training data of EAGLE-3 drafters.
+#
+#   make                the programs, into bin/
+#   make demo           the whole flow on the bundled sample, with the bundled stand-in server
+#   make check          all tests that need no network and no accelerator
+#   make check-asan     the same under AddressSanitizer and UBSan; check-tsan, check-valgrind
+#   make check-oracle   against torch, safetensors, tiktoken, Jinja2 ... (installs them)
+#   make bench          measurements, side by side with others' tools
+#   make fuzz           builds the fuzzers (clang)
+#   make install        DESTDIR and prefix are honoured
+#   make deps           the Debian packages that building and running need
+#
+# Another build tree: make BUILD=build/NAME SAN=-fsanitize=...
+
+prefix  = /usr/local
+bindir  = $(prefix)/bin
+mandir  = $(prefix)/share/man
+
+BUILD   = build/release
+BIN     = $(if $(filter build/release,$(BUILD)),bin,$(BUILD)/bin)
+SAN     =
+E3_SHARED ?= ../shared
+
+CC      = gcc
+OPT     = -O2 -g
+WARN    = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion -Werror
+ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -Isrc $(OPT) $(WARN) $(SAN) -pthread $(CFLAGS)
+ALL_LDFLAGS = $(SAN) -pthread -Wl,--as-needed $(LDFLAGS)
+LIBS    = -lcurl -lmicrohttpd -ljansson -lzstd -lxxhash -lm
+
+PROGRAMS = $(patsubst src/%/main.c,e3-%,$(wildcard src/*/main.c))
+SRC     = $(wildcard src/*/*.c)
+LIBSRC  = $(filter-out %/main.c,$(SRC))
+OBJ     = $(SRC:src/%.c=$(BUILD)/obj/%.o)
+LIBOBJ  = $(LIBSRC:src/%.c=$(BUILD)/obj/%.o)
+UNIT    = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+FUZZ    = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+
+all: $(PROGRAMS:%=$(BIN)/%)
+
+$(BUILD)/obj/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/libe3.a: $(LIBOBJ)
+	@rm -f $@
+	ar rcsD $@ $(LIBOBJ)
+
+$(BIN)/e3-%: $(BUILD)/obj/%/main.o $(BUILD)/libe3.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS)
+
+# ---- tests ----
+
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libe3.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS) -lcmocka
+
+# A fuzzer without its engine: replays corpus files.
+$(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libe3.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< tests/fuzz/replay.c $(BUILD)/libe3.a $(LIBS)
+
+tests: all $(UNIT) $(FUZZ:%=$(BUILD)/fuzz/%)
+
+check: deps-check
+	@$(MAKE) --no-print-directory -j2 tests
+	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run
+
+check-asan: deps-check
+	@$(MAKE) --no-print-directory BUILD=build/asan OPT="-O1 -g -fno-omit-frame-pointer" \
+	    SAN="-fsanitize=address,undefined -fno-sanitize-recover=all" check
+
+check-tsan: deps-check
+	@$(MAKE) --no-print-directory BUILD=build/tsan OPT="-O1 -g" SAN=-fsanitize=thread check
+
+check-valgrind: deps-check
+	@$(MAKE) --no-print-directory -j2 tests
+	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) \
+	    E3_WRAP="valgrind -q --error-exitcode=99 --leak-check=full" tests/run unit
+
+check-oracle: deps-check
+	@$(MAKE) --no-print-directory -j2 all
+	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run oracle
+
+fuzz:
+	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang OPT="-O1 -g" \
+	    SAN="-fsanitize=address,undefined,fuzzer-no-link" $(FUZZ:%=build/fuzz/engine/%)
+
+$(BUILD)/engine/%: tests/fuzz/%.c $(BUILD)/libe3.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)/libe3.a $(LIBS)
+
+bench: all
+	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/bench/run
+
+# ---- the flow ----
+
+demo: deps
+	@$(MAKE) --no-print-directory -j2 all
+	@E3_BIN=$(abspath $(BIN)) pipelines/demo/run
+
+deps:
+	@pipelines/packages run
+
+deps-check:
+	@pipelines/packages run check
+
+# ---- install ----
+
+install: all
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
+	    $(DESTDIR)$(mandir)/man7
+	install -m 755 $(PROGRAMS:%=bin/%) $(DESTDIR)$(bindir)
+	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(mandir)/man1
+	install -m 644 $(wildcard man/*.5) $(DESTDIR)$(mandir)/man5
+	install -m 644 $(wildcard man/*.7) $(DESTDIR)$(mandir)/man7
+
+clean:
+	rm -rf bin build demo-out
+
+.PHONY: all tests check check-asan check-tsan check-valgrind check-oracle fuzz bench demo deps \
+    deps-check install clean
+.SECONDARY:
+
+-include $(OBJ:.o=.d) $(UNIT:=.d)

@@ -1,0 +1,113 @@
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define CHUNK_MIN 4096
+#define CHUNK_MAX (4u << 20) /* chunks double up to this; a larger request gets its own size */
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	size_t size;
+	_Alignas(16) char data[];
+};
+
+static void add_chunk(struct arena *a, size_t need)
+{
+	size_t size = a->top ? a->top->size * 2 : CHUNK_MIN;
+	struct arena_chunk *c;
+
+	if (size > CHUNK_MAX)
+		size = CHUNK_MAX;
+	if (size < need)
+		size = need;
+	c = xmalloc(sizeof(*c) + size);
+	c->next = a->top;
+	c->size = size;
+	a->top = c;
+	a->used = 0;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	size_t need = (n + 15) & ~(size_t)15;
+	void *p;
+
+	if (need < n)
+		return xreallocarray(NULL, n, 2); /* overflow: ends the program */
+	if (!a->top || a->top->size - a->used < need)
+		add_chunk(a, need);
+	p = a->top->data + a->used;
+	a->used += need;
+	return p;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return xreallocarray(NULL, n, size); /* ends the program */
+	return arena_alloc(a, bytes);
+}
+
+void *arena_dup(struct arena *a, const void *p, size_t n)
+{
+	void *q = arena_alloc(a, n);
+
+	if (n > 0)
+		memcpy(q, p, n);
+	return q;
+}
+
+char *arena_strndup(struct arena *a, const char *p, size_t n)
+{
+	char *s = arena_alloc(a, n + 1);
+
+	if (n > 0)
+		memcpy(s, p, n);
+	s[n] = '\0';
+	return s;
+}
+
+size_t arena_size(const struct arena *a)
+{
+	size_t n = 0;
+
+	for (const struct arena_chunk *c = a->top; c; c = c->next)
+		n += c->size;
+	return n;
+}
+
+static void free_chunks(struct arena_chunk *c, const struct arena_chunk *keep)
+{
+	while (c) {
+		struct arena_chunk *next = c->next;
+
+		if (c != keep)
+			free(c);
+		c = next;
+	}
+}
+
+void arena_reset(struct arena *a)
+{
+	struct arena_chunk *largest = a->top;
+
+	for (struct arena_chunk *c = a->top; c; c = c->next)
+		if (c->size > largest->size)
+			largest = c;
+	free_chunks(a->top, largest);
+	if (largest)
+		largest->next = NULL;
+	a->top = largest;
+	a->used = 0;
+}
+
+void arena_free(struct arena *a)
+{
+	free_chunks(a->top, NULL);
+	*a = (struct arena){0};
+}

@@ -1,0 +1,30 @@
+/* arena.h - memory that goes all at once
+ *
+ *	struct arena a = {0};
+ *	for each record: { p = arena_alloc(&a, n); ...; arena_reset(&a); }
+ *	arena_free(&a);
+ *
+ * Memory is aligned to 16 and not cleared. A reset keeps one chunk, the largest, so that a loop
+ * settles at the size of its largest record. */
+#ifndef E3_ARENA_H
+#define E3_ARENA_H
+
+#include <stddef.h>
+
+struct arena_chunk;
+
+struct arena {
+	struct arena_chunk *top;
+	size_t used; /* of the top chunk */
+};
+
+void *arena_alloc(struct arena *a, size_t n);
+void *arena_array(struct arena *a, size_t n, size_t size); /* the product checked */
+void *arena_dup(struct arena *a, const void *p, size_t n);
+char *arena_strndup(struct arena *a, const char *p, size_t n);
+/* Bytes held: what a bound on a hostile input is checked against. */
+size_t arena_size(const struct arena *a);
+void arena_reset(struct arena *a);
+void arena_free(struct arena *a);
+
+#endif

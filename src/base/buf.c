@@ -1,0 +1,160 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+
+int span_eq(struct span a, const char *s)
+{
+	return strlen(s) == a.n && memcmp(a.p, s, a.n) == 0;
+}
+
+char *buf_room(struct buf *b, size_t n)
+{
+	size_t need;
+
+	if (__builtin_add_overflow(b->len, n, &need))
+		need = SIZE_MAX; /* xgrow ends the program */
+	b->data = xgrow(b->data, &b->cap, need, 1);
+	return b->data + b->len;
+}
+
+void buf_add(struct buf *b, const void *p, size_t n)
+{
+	if (n == 0)
+		return;
+	memcpy(buf_room(b, n), p, n);
+	b->len += n;
+}
+
+void buf_addc(struct buf *b, char c)
+{
+	*buf_room(b, 1) = c;
+	b->len++;
+}
+
+void buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap, again;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n > 0) {
+		vsnprintf(buf_room(b, (size_t)n + 1), (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void buf_add_u64(struct buf *b, uint64_t v)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	buf_add(b, digits + at, sizeof(digits) - at);
+}
+
+void buf_add_hex64(struct buf *b, uint64_t v)
+{
+	for (int shift = 60; shift >= 0; shift -= 4)
+		buf_addc(b, "0123456789abcdef"[v >> shift & 15]);
+}
+
+void buf_add_utf8(struct buf *b, uint32_t cp)
+{
+	b->len += utf8_encode(cp, buf_room(b, 4));
+}
+
+void buf_add_base64(struct buf *b, const void *p, size_t n)
+{
+	static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *s = p;
+
+	for (size_t i = 0; i < n; i += 3) {
+		size_t left = n - i;
+		uint32_t w = (uint32_t)s[i] << 16;
+
+		if (left > 1)
+			w |= (uint32_t)s[i + 1] << 8;
+		if (left > 2)
+			w |= s[i + 2];
+		buf_addc(b, abc[w >> 18]);
+		buf_addc(b, abc[w >> 12 & 63]);
+		buf_addc(b, left > 1 ? abc[w >> 6 & 63] : '=');
+		buf_addc(b, left > 2 ? abc[w & 63] : '=');
+	}
+}
+
+static void add_escape(struct buf *b, unsigned char c)
+{
+	static const char named[] = "\b\t\n\f\r\"\\";
+	const char *at = c ? strchr(named, c) : NULL;
+
+	if (at) {
+		buf_addc(b, '\\');
+		buf_addc(b, "btnfr\"\\"[at - named]);
+	} else {
+		buf_addf(b, "\\u%04x", c);
+	}
+}
+
+void buf_add_json(struct buf *b, const char *p, size_t n)
+{
+	size_t start = 0;
+
+	buf_addc(b, '"');
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)p[i];
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		buf_add(b, p + start, i - start);
+		add_escape(b, c);
+		start = i + 1;
+	}
+	buf_add(b, p + start, n - start);
+	buf_addc(b, '"');
+}
+
+const char *buf_cstr(struct buf *b)
+{
+	*buf_room(b, 1) = '\0';
+	return b->data;
+}
+
+void buf_reset(struct buf *b)
+{
+	b->len = 0;
+}
+
+void buf_free(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf){0};
+}
+
+char *buf_steal(struct buf *b)
+{
+	char *s;
+
+	buf_cstr(b);
+	s = b->data;
+	*b = (struct buf){0};
+	return s;
+}

@@ -1,0 +1,357 @@
+#include "base/opt.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/prog.h"
+
+void opt_list_add(struct opt_list *l, const char *s)
+{
+	l->v = xgrow(l->v, &l->cap, l->n + 1, sizeof(*l->v));
+	l->v[l->n++] = s;
+}
+
+void opt_list_free(struct opt_list *l)
+{
+	free(l->v);
+	*l = (struct opt_list){0};
+}
+
+_Noreturn void opt_misuse(const struct opt_prog *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", p->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\nusage: %s [OPTION...]%s%s (%s --help lists them)\n", p->name,
+	    p->operands ? " " : "", p->operands ? p->operands : "", p->name);
+	exit(EXIT_MISUSE);
+}
+
+/* ---- help, the same table in three dialects ---- */
+
+static void help_one(const struct opt *o)
+{
+	struct buf left = {0};
+
+	if (o->key)
+		buf_addf(&left, "-%c", o->key);
+	if (o->name)
+		buf_addf(&left, "%s--%s", o->key ? ", " : "    ", o->name);
+	if (o->arg)
+		buf_addf(&left, " %s", o->arg);
+	printf("  %-30s %s\n", buf_cstr(&left), o->help);
+	buf_free(&left);
+}
+
+static void help_text(const struct opt_prog *p)
+{
+	printf("usage: %s [OPTION...]%s%s\n%s\n\n", p->name, p->operands ? " " : "",
+	    p->operands ? p->operands : "", p->what);
+	for (const struct opt *o = p->own; o && o->kind; o++)
+		help_one(o);
+	if (p->common)
+		printf("\n");
+	for (const struct opt *o = p->common; o && o->kind; o++)
+		help_one(o);
+	printf("  %-30s %s\n  %-30s %s\n", "-h, --help", "this text", "-V, --version", "the version");
+	printf("\nThe man page, %s(1), says more.\n", p->name);
+}
+
+static void bash_words(const struct opt *o)
+{
+	for (; o && o->kind; o++) {
+		if (o->key)
+			printf(" -%c", o->key);
+		if (o->name)
+			printf(" --%s", o->name);
+	}
+}
+
+static void bash_values(const struct opt *o)
+{
+	for (; o && o->kind; o++) {
+		if (o->kind != OPT_ENUM || !o->name)
+			continue;
+		printf("\t--%s) COMPREPLY=($(compgen -W \"", o->name);
+		for (const char *c = o->arg; *c; c++)
+			putchar(*c == '|' ? ' ' : *c);
+		printf("\" -- \"$cur\")); return ;;\n");
+	}
+}
+
+static void help_bash(const struct opt_prog *p)
+{
+	printf("_%.2s_%s() {\n", p->name, p->name + 3);
+	printf("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n");
+	printf("\tcase $prev in\n");
+	bash_values(p->own);
+	bash_values(p->common);
+	printf("\tesac\n\tif [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"");
+	bash_words(p->own);
+	bash_words(p->common);
+	printf(" -h --help -V --version\" -- \"$cur\")); else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n");
+	printf("}\ncomplete -o filenames -F _%.2s_%s %s\n", p->name, p->name + 3, p->name);
+}
+
+static void zsh_help(const char *s)
+{
+	for (; *s; s++) {
+		if (strchr("[]:'\\", *s))
+			putchar(' ');
+		else
+			putchar(*s);
+	}
+}
+
+static void zsh_one(const struct opt *o, const char *name, const char *dashes)
+{
+	int many = o->kind == OPT_LIST || o->kind == OPT_COMMA;
+
+	printf(" \\\n\t'%s%s%s[", many ? "*" : "", dashes, name);
+	zsh_help(o->help);
+	printf("]");
+	if (o->kind == OPT_ENUM) {
+		printf(":value:(");
+		for (const char *c = o->arg; *c; c++)
+			putchar(*c == '|' ? ' ' : *c);
+		printf(")");
+	} else if (o->arg) {
+		printf(":%s:%s", o->arg, strstr(o->arg, "DIR") ? "_files -/" : "_files");
+	}
+	printf("'");
+}
+
+static void zsh_table(const struct opt *o)
+{
+	for (; o && o->kind; o++) {
+		char key[2] = {o->key, '\0'};
+
+		if (o->key)
+			zsh_one(o, key, "-");
+		if (o->name)
+			zsh_one(o, o->name, "--");
+	}
+}
+
+static void help_zsh(const struct opt_prog *p)
+{
+	printf("#compdef %s\n_arguments -s", p->name);
+	zsh_table(p->own);
+	zsh_table(p->common);
+	printf(" \\\n\t'(-h --help)'{-h,--help}'[help]' '(-V --version)'{-V,--version}'[version]'");
+	printf("%s\n", p->operands ? " \\\n\t'*:file:_files'" : "");
+}
+
+static void help(const struct opt_prog *p, const char *how)
+{
+	if (!how)
+		help_text(p);
+	else if (strcmp(how, "bash") == 0)
+		help_bash(p);
+	else if (strcmp(how, "zsh") == 0)
+		help_zsh(p);
+	else
+		opt_misuse(p, "--help takes bash or zsh, for completions");
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		prog_warn("standard output: write error");
+		exit(EXIT_FAILED);
+	}
+	exit(EXIT_DONE);
+}
+
+/* ---- values ---- */
+
+static int set_enum(const char *words, const char *s, int *out)
+{
+	size_t n = strlen(s);
+	int i = 0;
+
+	for (const char *w = words; w; w = strchr(w, '|') ? strchr(w, '|') + 1 : NULL, i++) {
+		if (strncmp(w, s, n) == 0 && n > 0 && (w[n] == '|' || w[n] == '\0')) {
+			*out = i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int set_shard(const char *s, struct opt_shard *out)
+{
+	const char *slash = strchr(s, '/');
+
+	if (!slash || num_u64(s, (size_t)(slash - s), &out->i) < 0 ||
+	    num_u64(slash + 1, strlen(slash + 1), &out->n) < 0)
+		return -1;
+	return out->i < out->n ? 0 : -1;
+}
+
+static int set_u64(const struct opt *o, const char *s, uint64_t *out)
+{
+	int bad = o->kind == OPT_SIZE ? num_size(s, strlen(s), out) : num_u64(s, strlen(s), out);
+
+	return bad || *out < o->min || (o->max && *out > o->max) ? -1 : 0;
+}
+
+static void add_parts(struct opt_list *l, const char *s)
+{
+	for (;;) {
+		size_t n = strcspn(s, ",");
+
+		if (n > 0)
+			opt_list_add(l, xstrndup(s, n)); /* lives as long as argv does */
+		if (s[n] == '\0')
+			return;
+		s += n + 1;
+	}
+}
+
+static int set_value(const struct opt *o, const char *s, void *at)
+{
+	switch (o->kind) {
+	case OPT_STR: *(const char **)at = s; return 0;
+	case OPT_LIST: opt_list_add(at, s); return 0;
+	case OPT_COMMA: add_parts(at, s); return 0;
+	case OPT_U64:
+	case OPT_SIZE: return set_u64(o, s, at);
+	case OPT_NUM: return num_double(s, strlen(s), at);
+	case OPT_ENUM: return set_enum(o->arg, s, at);
+	case OPT_SHARD: return set_shard(s, at);
+	default: return -1;
+	}
+}
+
+static _Noreturn void bad_value(const struct opt_prog *p, const struct opt *o, const char *s)
+{
+	static const char *const want[] = {
+	    [OPT_U64] = "a whole number",
+	    [OPT_SIZE] = "a size such as 64M",
+	    [OPT_NUM] = "a number",
+	    [OPT_SHARD] = "I/N with I from 0 to N-1",
+	};
+	char key[2] = {o->key, '\0'};
+	const char *dash = o->name ? "--" : "-", *name = o->name ? o->name : key;
+
+	if (o->kind == OPT_ENUM)
+		opt_misuse(p, "%s%s: expected one of %s, not '%s'", dash, name, o->arg, s);
+	if ((o->kind == OPT_U64 || o->kind == OPT_SIZE) && o->max)
+		opt_misuse(p, "%s%s: expected %s from %llu to %llu, not '%s'", dash, name, want[o->kind],
+		    (unsigned long long)o->min, (unsigned long long)o->max, s);
+	if ((o->kind == OPT_U64 || o->kind == OPT_SIZE) && o->min)
+		opt_misuse(p, "%s%s: expected %s of %llu or more, not '%s'", dash, name, want[o->kind],
+		    (unsigned long long)o->min, s);
+	opt_misuse(p, "%s%s: expected %s, not '%s'", dash, name, want[o->kind], s);
+}
+
+/* ---- the command line ---- */
+
+struct found {
+	const struct opt *o;
+	void *at;
+};
+
+static struct found find_in(const struct opt *table, void *base, const char *name, size_t n, char key)
+{
+	for (const struct opt *o = table; o && o->kind; o++) {
+		int hit = name ? o->name && strlen(o->name) == n && memcmp(o->name, name, n) == 0
+			       : o->key == key;
+
+		if (hit)
+			return (struct found){o, (char *)base + o->at};
+	}
+	return (struct found){0};
+}
+
+static struct found find(const struct opt_prog *p, void *into, const char *name, size_t n, char key)
+{
+	struct found f = find_in(p->own, into, name, n, key);
+
+	return f.o ? f : find_in(p->common, (char *)into + p->common_at, name, n, key);
+}
+
+static void set(const struct opt_prog *p, struct found f, const char *value)
+{
+	if (set_value(f.o, value, f.at) < 0)
+		bad_value(p, f.o, value);
+}
+
+static void parse_long(const struct opt_prog *p, char **argv, int *i, void *into)
+{
+	const char *name = argv[*i] + 2, *value = strchr(name, '=');
+	size_t n = value ? (size_t)(value++ - name) : strlen(name);
+	struct found f;
+
+	if (n == 4 && memcmp(name, "help", 4) == 0)
+		help(p, value);
+	if (strcmp(name, "version") == 0) {
+		printf("%s %s\n", p->name, E3_VERSION);
+		exit(EXIT_DONE);
+	}
+	f = find(p, into, name, n, 0);
+	if (!f.o)
+		opt_misuse(p, "there is no option --%.*s", (int)n, name);
+	if (f.o->kind == OPT_FLAG) {
+		if (value)
+			opt_misuse(p, "--%s takes no value", f.o->name);
+		*(int *)f.at = 1;
+		return;
+	}
+	if (!value)
+		value = argv[++*i];
+	if (!value)
+		opt_misuse(p, "--%s needs a value: %s", f.o->name, f.o->arg);
+	set(p, f, value);
+}
+
+static void parse_short(const struct opt_prog *p, char **argv, int *i, void *into)
+{
+	for (const char *c = argv[*i] + 1; *c; c++) {
+		struct found f;
+
+		if (*c == 'h')
+			help(p, NULL);
+		if (*c == 'V') {
+			printf("%s %s\n", p->name, E3_VERSION);
+			exit(EXIT_DONE);
+		}
+		f = find(p, into, NULL, 0, *c);
+		if (!f.o)
+			opt_misuse(p, "there is no option -%c", *c);
+		if (f.o->kind == OPT_FLAG) {
+			*(int *)f.at = 1;
+			continue;
+		}
+		c = c[1] ? c + 1 : argv[++*i];
+		if (!c)
+			opt_misuse(p, "-%c needs a value: %s", f.o->key, f.o->arg);
+		set(p, f, c);
+		return;
+	}
+}
+
+void opt_parse(const struct opt_prog *p, int argc, char **argv, void *into)
+{
+	struct opt_list *operands = (void *)((char *)into + p->operands_at);
+	int options = 1;
+
+	prog_name = p->name;
+	for (int i = 1; i < argc; i++) {
+		if (options && strcmp(argv[i], "--") == 0)
+			options = 0;
+		else if (options && argv[i][0] == '-' && argv[i][1] == '-')
+			parse_long(p, argv, &i, into);
+		else if (options && argv[i][0] == '-' && argv[i][1])
+			parse_short(p, argv, &i, into);
+		else if (!p->operands)
+			opt_misuse(p, "takes no files: '%s'", argv[i]);
+		else
+			opt_list_add(operands, argv[i]);
+	}
+}

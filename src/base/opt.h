@@ -1,0 +1,74 @@
+/* opt.h - command lines from one const table a program
+ *
+ *	struct prep_opts { struct flow_opt flow; const char *dataset; int mode; ... };
+ *	static const struct opt table[] = {
+ *		{"dataset", 0, OPT_STR, offsetof(struct prep_opts, dataset), "NAME", "the dataset"},
+ *		{"mode", 0, OPT_ENUM, offsetof(struct prep_opts, mode), "native|prompt", "..."},
+ *		{0},
+ *	};
+ *
+ * Parsing, --help, the man page's check and the shell completions all read the table. Options may
+ * follow files; "--" ends them; long ones take "=VALUE" or the next argument and are never
+ * abbreviated; "-" is a file. -h, --help, -V and --version are every program's.
+ *
+ * Like prog.h this is a part of base/ that prints and exits, for main() only. */
+#ifndef E3_OPT_H
+#define E3_OPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_kind {
+	OPT_END,   /* ends a table */
+	OPT_FLAG,  /* int: set to 1 */
+	OPT_STR,   /* const char *: borrowed from argv */
+	OPT_LIST,  /* struct opt_list: every occurrence */
+	OPT_COMMA, /* struct opt_list: the parts between commas, of every occurrence */
+	OPT_U64,   /* uint64_t */
+	OPT_SIZE,  /* uint64_t, with K, M, G or T */
+	OPT_NUM,   /* double */
+	OPT_ENUM,  /* int: which of the words in `arg`, which stand there as "a|b|c" */
+	OPT_SHARD, /* struct opt_shard, "I/N", I from 0 */
+};
+
+struct opt_list {
+	const char **v;
+	size_t n, cap;
+};
+
+struct opt_shard {
+	uint64_t i, n; /* n is 0 where none was given */
+};
+
+struct opt {
+	const char *name; /* long name without "--", or NULL */
+	char key;	  /* short name, or 0 */
+	enum opt_kind kind;
+	size_t at;	  /* offset of the member in the program's options */
+	const char *arg;  /* what the value is called; NULL for flags */
+	const char *help; /* a few words */
+	uint64_t min, max; /* of OPT_U64 and OPT_SIZE; max 0 is no limit */
+};
+
+struct opt_prog {
+	const char *name; /* "e3-prep" */
+	const char *what; /* what it does, in one line */
+	const char *operands; /* "[FILE...]", or NULL where none are taken */
+	const struct opt *own;
+	const struct opt *common; /* a shared table, or NULL ... */
+	size_t common_at;	  /* ... whose offsets count from here */
+	size_t operands_at;	  /* struct opt_list */
+};
+
+/* Fills `into`, the program's options, which hold the defaults before. Prints and exits 0 for
+ * --help and --version; "NAME: what is wrong" and exit 2 for misuse. Sets prog_name. */
+void opt_parse(const struct opt_prog *p, int argc, char **argv, void *into);
+
+/* For what the table can't say: "NAME: message" and the usage line, exit 2. */
+_Noreturn void opt_misuse(const struct opt_prog *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void opt_list_add(struct opt_list *l, const char *s);
+void opt_list_free(struct opt_list *l);
+
+#endif

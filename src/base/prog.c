@@ -1,0 +1,26 @@
+#include "base/prog.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+
+const char *prog_name = "e3";
+
+_Noreturn void prog_die(const struct err *e)
+{
+	prog_warn("%s", e->msg);
+	exit(EXIT_FAILED);
+}
+
+void prog_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "%s: ", prog_name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}

@@ -1,0 +1,25 @@
+/* prog.h - the program's name, and how it ends
+ *
+ * The only part of base/ that prints, for programs; modules never call prog_die or prog_warn. */
+#ifndef E3_PROG_H
+#define E3_PROG_H
+
+struct err;
+
+#define E3_VERSION "0.1"
+
+extern const char *prog_name; /* set once by main; the one variable that outlives its stack */
+
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_MISUSE = 2,
+};
+
+/* "NAME: message" on stderr, exit 1. */
+_Noreturn void prog_die(const struct err *e);
+
+/* "NAME: message" on stderr. */
+void prog_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

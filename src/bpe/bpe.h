@@ -1,0 +1,78 @@
+/* bpe.h - a model folder's tokenizer: text to ids and back
+ *
+ * Knows nothing of messages or templates: special tokens are strings that it may or may not look
+ * for. Exact to the id with tiktoken and with Hugging Face's tokenizers.
+ *
+ * Life: bpe_open once; read-only after that and shared by threads. bpe_work is the private
+ * memory of one thread.
+ *
+ *	struct bpe *b = bpe_open(dir, &e);
+ *	struct bpe_work *w = bpe_work_open(b);
+ *	bpe_encode(b, w, (struct bpe_text){text, n, 0}, &ids, NULL, &e);
+ *
+ * Two kinds of folder: tiktoken.model (Kimi K2 and later; recognised by auto_map's
+ * tokenization_kimi) and tokenizer.json (byte-level BPE). An unknown split pattern, normaliser or
+ * model is refused by name.
+ */
+#ifndef E3_BPE_H
+#define E3_BPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/ints.h"
+
+struct err;
+struct bpe;
+struct bpe_work;
+
+struct bpe *bpe_open(const char *dir, struct err *e);
+void bpe_close(struct bpe *b);
+struct bpe_work *bpe_work_open(const struct bpe *b);
+void bpe_work_close(struct bpe_work *w);
+
+enum {
+	BPE_NO_SPECIAL = 1, /* special strings in the text are text */
+	BPE_REPLACE = 2,    /* each maximal ill-formed subpart is U+FFFD; else an error with its offset */
+	BPE_HF_COMPAT = 4,  /* Kimi: the wrapper's cuts at 400,000 and 25,000 characters */
+};
+
+struct bpe_text {
+	const char *p;
+	size_t n;
+	unsigned flags;
+};
+
+/* Appends the ids. `starts`, if not NULL, gets each token's first byte in the text. Never adds BOS
+ * or EOS. Class "utf8" on invalid text. */
+int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struct ints *ids,
+    struct ints *starts, struct err *e);
+
+/* Appends the bytes of the ids, specials as their names. Class "range" on an id without a token.
+ * The bytes need not be UTF-8. */
+int bpe_decode(const struct bpe *b, const int32_t *ids, size_t n, struct buf *out, struct err *e);
+
+/* The bytes of one token; p is NULL where there is none. */
+struct span bpe_token(const struct bpe *b, int32_t id);
+
+/* The id of an added token by its exact name, or -1. */
+int32_t bpe_special(const struct bpe *b, const char *name, size_t n);
+int bpe_is_special(const struct bpe *b, int32_t id); /* any added token */
+
+/* How many special tokens stand in text, as a look-alike count. */
+size_t bpe_count_special(const struct bpe *b, const char *p, size_t n);
+
+/* Size of the embedding: config.json's text_config.vocab_size or vocab_size; where there is no
+ * config.json, one more than the highest id. Ids are below it. */
+size_t bpe_vocab(const struct bpe *b);
+
+/* generation_config.json's eos_token_id (number or list), else the tokenizer's eos token. */
+const struct ints *bpe_eos(const struct bpe *b);
+
+/* Named special strings of tokenizer_config.json: "bos_token", "eos_token" ...; p NULL: none. */
+struct span bpe_named(const struct bpe *b, const char *which);
+
+const char *bpe_family(const struct bpe *b); /* "kimi", "qwen2", "llama3", "o200k", "deepseek3", "gpt2" ... */
+
+#endif

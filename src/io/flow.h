@@ -1,0 +1,147 @@
+/* flow.h - what every filter does: records in, records out, and nothing lost between
+ *
+ * The one place where records are counted. Each input record leaves by exactly one verdict, and
+ * flow_finish refuses to succeed unless
+ *
+ *	in = out + rejected + dropped + resumed
+ *
+ * A filter is a work function from one line to a verdict. flow_run reads the input in order, runs
+ * work on -j threads, and commits the results in input order, so that the output does not depend on
+ * the number of threads:
+ *
+ *	struct flow *f = flow_open("e3-prep", &opts.flow, &e);
+ *	if (!f || flow_run(f, &ops, ctx, &e) < 0 || flow_finish(f, &e) < 0)
+ *		...		(the caller then calls flow_abort(f) and prints e)
+ *
+ * Programs that drive a server or hold an index (infer, extract, merge) pull and settle themselves:
+ * flow_next, then flow_settle for every record they got, in any order. They may leave the output
+ * to themselves (flow_opt.own_output).
+ *
+ * Rejects. A verdict FLOW_REJECT with --rejects goes to that file: the line with the member
+ *	"reject":{"program":P,"class":C,"reason":R,"file":F,"line":N}
+ * appended, where it is a JSON object (job.object); else {"raw":TEXT,"reject":{...}}, or
+ * {"raw_base64":...} where it is not UTF-8 or too long: every input byte can be had back. Without
+ * --rejects the first one ends the run with "FILE:LINE: REASON". Over --max-rejects the run fails.
+ *
+ * Memory: the bytes of the lines in flight, at most about 4 MiB a thread and one longest line.
+ */
+#ifndef E3_FLOW_H
+#define E3_FLOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/opt.h"
+
+/* The options that all filters share; flow_opts is their table for opt_prog.common. */
+struct flow_opt {
+	struct opt_list files;
+	const char *output;	 /* -o */
+	int zstd;		 /* -z */
+	uint64_t threads;	 /* -j; 0: the processors this process may use */
+	const char *rejects;	 /* --rejects */
+	uint64_t max_rejects;	 /* --max-rejects; FLOW_NO_LIMIT */
+	const char *stats;	 /* --stats */
+	uint64_t max_line;	 /* --max-line */
+	int quiet;		 /* -q */
+	int progress, no_progress;
+	/* set by the program, not by the user: */
+	int own_output;		 /* no -o handling here; flow_job.out is not used */
+	int unique_ids;		 /* a second record with the same job.id is rejected: "duplicate" */
+	struct opt_shard shard;	 /* records of other shards (by job.id) are dropped: "shard" */
+};
+
+#define FLOW_NO_LIMIT UINT64_MAX
+#define FLOW_OPT_DEFAULT {.max_rejects = FLOW_NO_LIMIT, .max_line = 0}
+
+extern const struct opt flow_opts[];
+
+enum flow_verdict {
+	FLOW_NONE, /* not yet; leaving a record so is a bug that flow_finish reports */
+	FLOW_OUT,
+	FLOW_REJECT,  /* err says why */
+	FLOW_DROP,    /* on request: too long, duplicate, nothing supervised; err.class says which */
+	FLOW_RESUMED, /* found done by --resume */
+	FLOW_HOLD,    /* commit only: the program keeps the record; flow_settle follows before the end */
+};
+
+#define FLOW_COUNTS 24 /* different counters that one record may touch */
+
+/* One record on its way. */
+struct flow_job {
+	/* from flow, for work to read */
+	struct span line;
+	const char *file;
+	uint64_t number;  /* line in its file, from 1; flow_at() gives the record's place in all */
+	uint64_t record;  /* records before it in the whole input */
+	struct arena *arena; /* memory for this record, reset for the next */
+	/* from work, for flow */
+	enum flow_verdict verdict;
+	int object;	     /* the line was found to be one whole JSON object */
+	struct span id;	     /* in the line or the arena; empty: none */
+	struct err err;	     /* for FLOW_REJECT and FLOW_DROP */
+	struct buf *out;     /* whole lines to write, for FLOW_OUT */
+	uint64_t written;    /* how many lines that is */
+	struct {
+		const char *name; /* static */
+		uint64_t n;
+	} count[FLOW_COUNTS];
+	size_t ncount;
+};
+
+/* Adds n to a named counter of the statistics, should the record get that far. */
+void flow_job_count(struct flow_job *job, const char *name, uint64_t n);
+
+/* Short forms for the ends of a work function; each returns 0. */
+int flow_reject(struct flow_job *job, const char *class, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+int flow_drop(struct flow_job *job, const char *class);
+
+struct flow_ops {
+	/* One a thread, or NULL. */
+	void *(*thread_open)(void *ctx, struct err *e);
+	void (*thread_close)(void *ctx, void *thread);
+	/* Many at once; must set job->verdict and return 0, or return -1 with job->err to end the run
+	 * (a failure of the program, not of the record). */
+	int (*work)(void *ctx, void *thread, struct flow_job *job);
+	/* One at a time, in input order, before the record is counted and written; may be NULL. May
+	 * change the verdict; FLOW_HOLD keeps the record with its line and output (flow_held). */
+	int (*commit)(void *ctx, struct flow_job *job);
+};
+
+struct flow;
+
+struct flow *flow_open(const char *program, const struct flow_opt *opt, struct err *e);
+int flow_run(struct flow *f, const struct flow_ops *ops, void *ctx, struct err *e);
+
+/* A record that outlives its turn. Owns copies of line, id and output. */
+struct flow_held *flow_hold(struct flow_job *job);
+struct flow_job *flow_held_job(struct flow_held *h);
+int flow_release(struct flow *f, struct flow_held *h, struct err *e); /* settles as its job says, frees */
+
+/* By hand: 1 a record (copied, to be settled), 0 the end, -1. Records that flow itself rejects
+ * (too long) or drops are settled inside. */
+int flow_next(struct flow *f, struct flow_held **out, struct err *e);
+
+/* Adds a member to the statistics: a number, or JSON text. */
+void flow_stat(struct flow *f, const char *name, uint64_t n);
+void flow_stat_json(struct flow *f, const char *name, const char *json);
+/* Adds to a reject that is to be written: further members, JSON text such as "\"status\":500". */
+void flow_reject_more(struct flow_job *job, const char *members);
+
+/* Counts so far, for progress lines and checks. */
+struct flow_totals {
+	uint64_t in, out, rejected, dropped, resumed, written;
+};
+struct flow_totals flow_totals(const struct flow *f);
+
+/* Publishes output and rejects, checks the sum, prints the summary line (unless -q), writes
+ * --stats. Frees f on success; on -1 the caller calls flow_abort. */
+int flow_finish(struct flow *f, struct err *e);
+/* No output appears; the rejects so far do. NULL is allowed. */
+void flow_abort(struct flow *f);
+
+#endif

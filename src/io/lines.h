@@ -1,0 +1,42 @@
+/* lines.h - the lines of many files
+ *
+ *	struct lines *l = lines_open(paths, n, 0, &e);
+ *	while ((rc = lines_next(l, &line, &e)) > 0)
+ *		...
+ *	lines_close(l);
+ *
+ * Only 0x0A ends a line; one 0x0D before it goes; the last line of a file needs no end; a UTF-8
+ * byte order mark at the start of a file is skipped; blank lines (empty, or only spaces, tabs and
+ * CRs) are no records but count for line numbers. No files means standard input. A line's bytes
+ * are borrowed until the next call. NULs are ordinary bytes.
+ *
+ * A line longer than the maximum is not kept: lines_next returns it once with `toolong` set, its
+ * first bytes in p and n; lines_rest then hands out what follows in pieces, so that a reject can
+ * hold all of it. What lines_rest was not asked for is skipped.
+ */
+#ifndef E3_LINES_H
+#define E3_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct lines;
+
+#define LINES_MAX_DEFAULT (64u << 20)
+
+struct line {
+	const char *p;
+	size_t n;
+	const char *file; /* as given, or "standard input"; lives as long as the lines */
+	uint64_t number;  /* in its file, from 1 */
+	int toolong;
+};
+
+/* max 0: LINES_MAX_DEFAULT. Files are opened one after the other, when their turn comes. */
+struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct err *e);
+int lines_next(struct lines *l, struct line *out, struct err *e); /* 1, 0 at the end, -1 */
+int lines_rest(struct lines *l, const char **p, size_t *n, struct err *e); /* 1, 0, -1 */
+void lines_close(struct lines *l);
+
+#endif

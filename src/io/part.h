@@ -1,0 +1,41 @@
+/* part.h - an output that grows for days: FILE.part, then FILE
+ *
+ * For e3-infer and e3-extract (DESIGN.md section 6). Whole lines are appended to FILE.part, and
+ * synced at least every second (part_tick); part_finish syncs and renames to FILE. A kill at any byte
+ * leaves a file whose whole lines are all true; what follows the last of them is cut on resume.
+ *
+ * With zstd (path ends in ".zst", or asked for) each sync ends a frame, so that FILE.part decodes to
+ * its last whole frame; on resume what follows it is cut.
+ *
+ *	p = part_open(path, zstd, resume, &e);	   -> reads FILE.part, or FILE, when resuming
+ *	part_replay(p, fn, ctx, &e)		   -> each whole line that is there already
+ *	part_append(p, line, n, &e) ...  part_tick(p, now, &e)
+ *	part_finish(p, &e) or part_close(p, &e)	   -> FILE, or FILE.part kept for a later resume
+ *
+ * Refused: an existing FILE or FILE.part without resume; a second run on the same output (a lock
+ * held by flock on FILE.part). Going on from a finished FILE renames it to FILE.part first.
+ * path NULL or "-" is standard output: appended and flushed, neither resumable nor locked.
+ */
+#ifndef E3_PART_H
+#define E3_PART_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct part;
+
+typedef int part_line_fn(void *ctx, const char *line, size_t n, uint64_t number, struct err *e);
+
+struct part *part_open(const char *path, int zstd, int resume, struct err *e);
+int part_replay(struct part *p, part_line_fn *fn, void *ctx, struct err *e);
+int part_append(struct part *p, const char *line, size_t n, struct err *e); /* adds the '\n' */
+/* now_ms: a monotonic clock. Syncs when a second has passed since the oldest unsynced line;
+ * returns ms until the next call is due, or -1 for none; -2 on error. */
+int64_t part_tick(struct part *p, uint64_t now_ms, struct err *e);
+int part_sync(struct part *p, struct err *e);
+int part_finish(struct part *p, struct err *e); /* both free p in any case */
+int part_close(struct part *p, struct err *e);
+const char *part_path(const struct part *p); /* FILE.part */
+
+#endif

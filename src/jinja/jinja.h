@@ -1,0 +1,62 @@
+/* jinja.h - chat templates: Jinja2 as transformers sets it up
+ *
+ * ImmutableSandboxedEnvironment with trim_blocks and lstrip_blocks, loop controls, the generation
+ * tag, Python's json.dumps as tojson, raise_exception and strftime_now; the scope is the list in
+ * the reference. What is outside is an error with template line and column. Knows nothing of chat messages:
+ * it renders a context, which is a struct jval tree.
+ *
+ * Strings carry where they came from: every byte of the output belongs to a run with an origin,
+ * 0 for template text and computed values, else the `origin` of the context string it was copied
+ * from (slices, trims and joins keep it). So spans need no second rendering and no search.
+ *
+ * Life: jinja_open compiles; read-only after that and shared by threads. A rendering's memory is
+ * its own and goes with jinja_out_reset.
+ */
+#ifndef E3_JINJA_H
+#define E3_JINJA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct err;
+struct jval;
+struct jinja;
+
+/* `name` is for messages. Class "template". */
+struct jinja *jinja_open(const char *text, size_t n, const char *name, struct err *e);
+void jinja_close(struct jinja *t);
+
+/* What a hostile template may use: over a limit is an error, never a crash or a hang. */
+struct jinja_limits {
+	size_t steps;  /* statements and expressions evaluated; 0: 50,000,000 */
+	size_t output; /* bytes printed; 0: 256 MiB */
+	size_t memory; /* bytes of values; 0: 1 GiB */
+	unsigned depth; /* macro calls and nesting; 0: 200 */
+};
+
+struct jinja_run {
+	size_t end; /* offset behind the run */
+	uint32_t origin;
+	uint32_t generation; /* 1 inside {% generation %}, else 0 */
+};
+
+struct jinja_out {
+	struct buf text;
+	struct jinja_run *runs;
+	size_t nruns, cap;
+};
+
+struct jinja_env {
+	const struct jval *context; /* an object: messages, tools, add_generation_prompt ... */
+	int64_t now;		    /* strftime_now's time, seconds since 1970, read as UTC */
+	struct jinja_limits limits;
+};
+
+/* Renders into out (reset first). Class "template": raise_exception's text, an undefined
+ * attribute, a refused method ..., with template line. */
+int jinja_render(const struct jinja *t, const struct jinja_env *env, struct jinja_out *out, struct err *e);
+void jinja_out_free(struct jinja_out *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* ids.h - the codec of integer arrays: token ids and masks, which never become trees
+ *
+ * Reads what the JSON grammar allows: blanks anywhere, "-0"; not "1.0", not "1e3", no booleans.
+ * Ids are 0 to 2^31-1. Errors name the position: "input_ids[17]: expected a token id, not 1.5". */
+#ifndef E3_JSON_IDS_H
+#define E3_JSON_IDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/ints.h"
+
+struct err;
+
+/* Appends to out. `name` is for messages. Class "type" (no array, no integers) or "range". */
+int ids_read(struct ints *out, struct span v, const char *name, struct err *e);
+void ids_write(struct buf *out, const int32_t *v, size_t n); /* [1,2,3] */
+
+/* loss_mask: every element 0 or 1, into bytes appended to out. */
+int mask_read(struct buf *out, struct span v, const char *name, struct err *e);
+void mask_write(struct buf *out, const uint8_t *v, size_t n);
+
+#endif
