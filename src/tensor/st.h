@@ -1,0 +1,46 @@
+/* st.h - safetensors files
+ *
+ * Layout (github.com/huggingface/safetensors, "Format"): a u64 header length, that many bytes of
+ * JSON - {"NAME":{"dtype":"BF16","shape":[2,3],"data_offsets":[begin,end]},...}, offsets relative
+ * to the end of the header, "__metadata__" an object of strings - padded with spaces to 8 bytes,
+ * then the data without gaps.
+ *
+ * Reading checks more than it needs: offsets in bounds, lengths that fit dtype and shape, no
+ * overlap, no gap, and nothing behind the data, so that a file cut short or still
+ * being written is an error ("truncated") and never a tensor. The file is mapped; a process that
+ * truncates it meanwhile kills the reader (SIGBUS), so hold the writer's lock.
+ */
+#ifndef E3_ST_H
+#define E3_ST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "tensor/tensor.h"
+
+struct sink;
+
+#define ST_HEADER_MAX 100000000u /* the reference reader's limit */
+
+/* The length and the header, in the order of t; the tensors' data follow in that order. */
+void st_header(struct buf *out, const struct tensor *t, size_t n);
+int st_write(struct sink *s, const struct tensor *t, size_t n, struct err *e);
+
+struct st;
+
+struct st *st_open(const char *path, struct err *e); /* class "truncated", "format", "system" */
+struct st *st_parse(const void *p, size_t n, struct err *e); /* of borrowed memory, 8-aligned */
+const struct tensor *st_get(const struct st *f, const char *name); /* NULL where there is none */
+size_t st_count(const struct st *f);
+const struct tensor *st_at(const struct st *f, size_t i);
+/* The bytes from the first of the file, and how many. */
+struct span st_bytes(const struct st *f);
+void st_close(struct st *f); /* NULL is allowed */
+
+/* The size that the file will have when it is whole, from its first bytes; 0 while n is too few
+ * for the header. For readers of files that are still being written and not locked. -1: no
+ * safetensors file. */
+int st_expect(const void *p, size_t n, uint64_t *size, struct err *e);
+
+#endif
