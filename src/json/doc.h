@@ -1,7 +1,7 @@
 /* doc.h - whole documents that are ours or the ecosystem's, through jansson
  *
- * config.json, tokenizer_config.json, manifests, servers' settings: small, strict JSON. Users' records
- * and servers' replies never come here (DESIGN.md section 5). */
+ * config.json, tokenizer_config.json, manifests, servers' settings: small, strict JSON. Users'
+ * records and servers' replies never come here (DESIGN.md section 5). */
 #ifndef E3_DOC_H
 #define E3_DOC_H
 

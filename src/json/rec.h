@@ -1,8 +1,8 @@
 /* rec.h - the lazy record: a line scanned once, its members as spans of the line
  *
- * A record is one JSON object (RFC 8259) in UTF-8. rec_parse checks the whole line - grammar, UTF-8,
- * nesting at most JSON_MAX_DEPTH - and notes where the top-level members stand, without decoding
- * anything. What a program does not ask for is passed on byte for byte: numbers keep their
+ * A record is one JSON object (RFC 8259) in UTF-8. rec_parse checks the whole line - grammar,
+ *UTF-8, nesting at most JSON_MAX_DEPTH - and notes where the top-level members stand, without
+ *decoding anything. What a program does not ask for is passed on byte for byte: numbers keep their
  * spelling, keys their order, big integers their digits. Lone surrogate escapes and any number are
  * legal here; they cost only who decodes them. NaN and Infinity are no JSON and are refused.
  *
@@ -42,7 +42,7 @@ int rec_parse(struct rec *r, const char *p, size_t n, struct err *e);
 void rec_free(struct rec *r);
 
 struct span rec_get(const struct rec *r, const char *name); /* p is NULL where there is none */
-int span_is_null(struct span v);			     /* no such member, or null */
+int span_is_null(struct span v);			    /* no such member, or null */
 
 /* A copy of the record in which members are changed: a value that is there is replaced in place,
  * a new one is added at the end; value.p NULL takes the member away (all its repetitions). All

@@ -1,0 +1,123 @@
+#include "json/ids.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "json/rec.h"
+#include "json/scan.h"
+
+/* One element as text for a message, cut. */
+static int bad_element(const char *p, const char *end, const char *name, size_t i, struct err *e)
+{
+	const char *q = p;
+
+	while (q < end && *q != ',' && *q != ']' && q - p < 40)
+		q++;
+	return err_set(
+	    e, "type", "%s[%zu]: expected a token id, not %.*s", name, i, (int)(q - p), p);
+}
+
+/* Digits of an id below 2^31; NULL on anything else (the caller says what). */
+static const char *read_id(const char *p, const char *end, int32_t *out)
+{
+	uint32_t v = 0;
+	const char *q = p;
+
+	if (q < end && *q == '-') /* "-0" is an integer too */
+		return q + 1 < end && q[1] == '0' ? (*out = 0, q + 2) : NULL;
+	for (; q < end && *q >= '0' && *q <= '9' && q - p < 10; q++)
+		v = v * 10 + (uint32_t)(*q - '0');
+	if (q == p || v > INT32_MAX || (q - p == 10 && p[0] > '2'))
+		return NULL;
+	*out = (int32_t)v;
+	return q;
+}
+
+static int is_array(struct span v, const char *name, struct err *e)
+{
+	if (span_is_null(v))
+		return err_set(e, "missing", "%s: missing", name);
+	if (*v.p != '[')
+		return err_set(
+		    e, "type", "%s: expected an array of integers, not %s", name, json_kind(v));
+	return 0;
+}
+
+int ids_read(struct ints *out, struct span v, const char *name, struct err *e)
+{
+	struct scan s = {v.p, v.p ? v.p + v.n : NULL, e};
+	const char *p;
+
+	if (is_array(v, name, e) < 0)
+		return -1;
+	p = scan_blanks(&s, v.p + 1);
+	if (p < s.end && *p == ']')
+		return 0;
+	for (size_t i = 0;; i++) {
+		const char *q;
+		int32_t id;
+
+		p = scan_blanks(&s, p);
+		q = read_id(p, s.end, &id);
+		if (!q)
+			return bad_element(p, s.end, name, i, e);
+		q = scan_blanks(&s, q);
+		if (q >= s.end || (*q != ',' && *q != ']'))
+			return bad_element(p, s.end, name, i, e);
+		ints_push(out, id);
+		if (*q == ']')
+			return 0;
+		p = q + 1;
+	}
+}
+
+void ids_write(struct buf *out, const int32_t *v, size_t n)
+{
+	buf_addc(out, '[');
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(out, ',');
+		buf_add_u64(out, (uint64_t)v[i]);
+	}
+	buf_addc(out, ']');
+}
+
+int mask_read(struct buf *out, struct span v, const char *name, struct err *e)
+{
+	struct scan s = {v.p, v.p ? v.p + v.n : NULL, e};
+	const char *p;
+
+	if (is_array(v, name, e) < 0)
+		return -1;
+	p = scan_blanks(&s, v.p + 1);
+	if (p < s.end && *p == ']')
+		return 0;
+	for (size_t i = 0;; i++) {
+		const char *q;
+
+		p = scan_blanks(&s, p);
+		q = p < s.end ? scan_blanks(&s, p + 1) : p;
+		if (p >= s.end || (*p != '0' && *p != '1') || q >= s.end ||
+		    (*q != ',' && *q != ']'))
+			return err_set(e, "type", "%s[%zu]: expected 0 or 1", name, i);
+		buf_addc(out, (char)(*p - '0'));
+		if (*q == ']')
+			return 0;
+		p = q + 1;
+	}
+}
+
+void mask_write(struct buf *out, const uint8_t *v, size_t n)
+{
+	char *p = buf_room(out, 2 * n + 2);
+	size_t len = 0;
+
+	p[len++] = '[';
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			p[len++] = ',';
+		p[len++] = v[i] ? '1' : '0';
+	}
+	p[len++] = ']';
+	out->len += len;
+}

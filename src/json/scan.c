@@ -1,0 +1,281 @@
+#include "json/scan.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "json/rec.h"
+
+const char *scan_fail(const struct scan *s, const char *p, const char *what)
+{
+	if (p >= s->end)
+		err_set(s->e, "json", "not JSON: it ends at byte %zu, where %s was expected",
+		    (size_t)(s->end - s->start), what);
+	else
+		err_set(s->e, "json", "not JSON at byte %zu: expected %s",
+		    (size_t)(p - s->start) + 1, what);
+	return NULL;
+}
+
+const char *scan_blanks(const struct scan *s, const char *p)
+{
+	while (p < s->end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+		p++;
+	return p;
+}
+
+/* Whether one of 8 bytes is '"', '\' or below 0x20 (may also be true for a byte of 0x80 and
+ * more beside one of them: the slow loop looks again). */
+static int has_special(uint64_t w)
+{
+	const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+	uint64_t quote = w ^ ones * '"', slash = w ^ ones * '\\';
+
+	return (((w - ones * 0x20) & ~w) & high) != 0 ||
+	       ((((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & high) != 0;
+}
+
+static const char *skip_plain(const char *p, const char *end)
+{
+	while (end - p >= 8) {
+		uint64_t w;
+
+		memcpy(&w, p, sizeof(w));
+		if (has_special(w))
+			break;
+		p += 8;
+	}
+	while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
+		p++;
+	return p;
+}
+
+static int is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+/* p behind the backslash. */
+static const char *scan_escape(const struct scan *s, const char *p)
+{
+	if (p < s->end && *p == 'u') {
+		for (int i = 1; i <= 4; i++)
+			if (p + i >= s->end || !is_hex(p[i]))
+				return scan_fail(s, p + i, "four hex digits");
+		return p + 5;
+	}
+	if (p >= s->end || *p == '\0' || !strchr("\"\\/bfnrt", *p))
+		return scan_fail(s, p, "an escape such as \\n");
+	return p + 1;
+}
+
+const char *scan_string(const struct scan *s, const char *p)
+{
+	if (p >= s->end || *p != '"')
+		return scan_fail(s, p, "a string");
+	p++;
+	for (;;) {
+		p = skip_plain(p, s->end);
+		if (p >= s->end)
+			return scan_fail(s, p, "the end of a string");
+		if (*p == '"')
+			return p + 1;
+		if (*p != '\\')
+			return scan_fail(s, p, "no control character in a string");
+		p = scan_escape(s, p + 1);
+		if (!p)
+			return NULL;
+	}
+}
+
+static const char *digits(const struct scan *s, const char *p)
+{
+	while (p < s->end && *p >= '0' && *p <= '9')
+		p++;
+	return p;
+}
+
+const char *scan_number(const struct scan *s, const char *p)
+{
+	const char *q;
+
+	if (p < s->end && *p == '-')
+		p++;
+	q = digits(s, p);
+	if (q == p)
+		return scan_fail(s, p, "a digit");
+	if (*p == '0' && q > p + 1)
+		return scan_fail(s, p + 1, "no digit behind a leading 0");
+	p = q;
+	if (p < s->end && *p == '.') {
+		q = digits(s, ++p);
+		if (q == p)
+			return scan_fail(s, p, "a digit");
+		p = q;
+	}
+	if (p < s->end && (*p == 'e' || *p == 'E')) {
+		p++;
+		if (p < s->end && (*p == '+' || *p == '-'))
+			p++;
+		q = digits(s, p);
+		if (q == p)
+			return scan_fail(s, p, "a digit");
+		p = q;
+	}
+	return p;
+}
+
+static const char *scan_word(const struct scan *s, const char *p, const char *word)
+{
+	size_t n = strlen(word);
+
+	if ((size_t)(s->end - p) < n || memcmp(p, word, n) != 0)
+		return scan_fail(s, p, "a value");
+	return p + n;
+}
+
+static const char *scan_scalar(const struct scan *s, const char *p)
+{
+	if (p >= s->end)
+		return scan_fail(s, p, "a value");
+	switch (*p) {
+	case '"': return scan_string(s, p);
+	case 't': return scan_word(s, p, "true");
+	case 'f': return scan_word(s, p, "false");
+	case 'n': return scan_word(s, p, "null");
+	case '-':
+	case '0':
+	case '1':
+	case '2':
+	case '3':
+	case '4':
+	case '5':
+	case '6':
+	case '7':
+	case '8':
+	case '9': return scan_number(s, p);
+	default: return scan_fail(s, p, "a value");
+	}
+}
+
+/* The open containers, a bit each: 1 is an object. Containers are walked without recursion, so
+ * that depth costs a bit, not a stack frame. */
+struct nest {
+	uint64_t bit[JSON_MAX_DEPTH / 64];
+	unsigned depth, max;
+};
+
+static int push(struct nest *n, int object)
+{
+	uint64_t one = (uint64_t)1 << n->depth % 64;
+
+	if (n->depth == n->max)
+		return -1;
+	if (object)
+		n->bit[n->depth / 64] |= one;
+	else
+		n->bit[n->depth / 64] &= ~one;
+	n->depth++;
+	return 0;
+}
+
+static int in_object(const struct nest *n)
+{
+	return n->bit[(n->depth - 1) / 64] >> (n->depth - 1) % 64 & 1;
+}
+
+/* p behind '{' or ',' in an object: reads the key and ':'. */
+static const char *scan_key(const struct scan *s, const char *p)
+{
+	p = scan_blanks(s, p);
+	if (p >= s->end || *p != '"')
+		return scan_fail(s, p, "a key in double quotes");
+	p = scan_string(s, p);
+	if (!p)
+		return NULL;
+	p = scan_blanks(s, p);
+	if (p >= s->end || *p != ':')
+		return scan_fail(s, p, "':'");
+	return scan_blanks(s, p + 1);
+}
+
+/* Behind a whole value: closes what ends here and steps to the next value; *more says if any. */
+static const char *scan_after(const struct scan *s, const char *p, struct nest *n, int *more)
+{
+	while (n->depth > 0) {
+		int object = in_object(n);
+
+		p = scan_blanks(s, p);
+		if (p < s->end && *p == ',') {
+			*more = 1;
+			return object ? scan_key(s, p + 1) : scan_blanks(s, p + 1);
+		}
+		if (p >= s->end || *p != (object ? '}' : ']'))
+			return scan_fail(s, p, object ? "',' or '}'" : "',' or ']'");
+		n->depth--;
+		p++;
+	}
+	*more = 0;
+	return p;
+}
+
+/* p at '{' or '[': steps to the first value inside, or behind an empty container (*empty). */
+static const char *scan_open(const struct scan *s, const char *p, struct nest *n, int *empty)
+{
+	int object = *p == '{';
+
+	if (push(n, object) < 0) {
+		err_set(s->e, "json",
+		    "not JSON that is read here: at byte %zu it is more than %d levels deep",
+		    (size_t)(p - s->start) + 1, JSON_MAX_DEPTH);
+		return NULL;
+	}
+	p = scan_blanks(s, p + 1);
+	*empty = p < s->end && *p == (object ? '}' : ']');
+	if (*empty) {
+		n->depth--;
+		return p + 1;
+	}
+	return object ? scan_key(s, p) : p;
+}
+
+/* Runs of plain numbers are most of a tokenised record: no call a number. */
+static const char *skip_numbers(const struct scan *s, const char *p)
+{
+	const char *last = p;
+
+	while (p < s->end && *p >= '1' && *p <= '9') {
+		p = digits(s, p);
+		if (p >= s->end || *p != ',')
+			break;
+		last = ++p;
+	}
+	return last;
+}
+
+const char *scan_value(const struct scan *s, const char *p, unsigned depth)
+{
+	struct nest n;
+	int more = 1;
+
+	n.depth = 0;
+	n.max = depth;
+	while (more) {
+		int whole = 1;
+
+		if (p < s->end && (*p == '{' || *p == '[')) {
+			p = scan_open(s, p, &n, &whole);
+			if (p && !whole && !in_object(&n))
+				p = skip_numbers(s, p);
+		} else {
+			p = scan_scalar(s, p);
+		}
+		if (!p)
+			return NULL;
+		if (whole)
+			p = scan_after(s, p, &n, &more);
+		if (!p)
+			return NULL;
+	}
+	return p;
+}

@@ -1,0 +1,322 @@
+#include "unit.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/ints.h"
+#include "json/ids.h"
+#include "json/rec.h"
+
+static struct span text(const char *s)
+{
+	return (struct span){s, strlen(s)};
+}
+
+static void parse_accepts(void **state)
+{
+	static const char *const good[] = {
+	    "{}",
+	    " { } \r",
+	    "{\"a\":1}",
+	    "{\"a\":[1,2,{\"b\":[]}],\"c\":{}}",
+	    "{\"a\":-0.5e+10,\"b\":1E400,\"c\":123456789012345678901234567890}",
+	    "{\"\\ud83d\":\"\\ud83d\"}",
+	    "{\"a\":\"\\u0000\\\"\\\\\\/\\b\\f\\n\\r\\t\"}",
+	    "{\"a\":true,\"a\":false,\"a\":null}",
+	    "{\"\xe4\xb8\xad\":\"\xf0\x9f\x98\x80\xe2\x80\xa8\"}",
+	    "{ \"a\" : [ 1 , 2 ] , \"b\" : 3 }",
+	    "{\"long\":\"0123456789abcdef0123456789abcdef\\\"\"}",
+	};
+	struct rec r = {0};
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(good); i++)
+		if (rec_parse(&r, good[i], strlen(good[i]), &e) < 0)
+			fail_msg("%s: %s", good[i], e.msg);
+	rec_free(&r);
+}
+
+static void parse_refuses(void **state)
+{
+	static const struct {
+		const char *line, *class, *message;
+	} bad[] = {
+	    {"", "json", "it ends at byte 0"},
+	    {"[1]", "type", "expected a JSON object, not an array"},
+	    {"null", "type", "not null"},
+	    {"17", "type", "not a number"},
+	    {"nul", "json", "expected a value"},
+	    {"[1", "json", "ends"},
+	    {"{", "json", "ends at byte 1"},
+	    {"{\"a\"", "json", "':'"},
+	    {"{\"a\":", "json", "a value"},
+	    {"{\"a\":1", "json", "',' or '}'"},
+	    {"{\"a\":1,", "json", "a key"},
+	    {"{\"a\":1,}", "json", "a key"},
+	    {"{\"a\":[1,]}", "json", "a value"},
+	    {"{\"a\":[1 2]}", "json", "',' or ']'"},
+	    {"{\"a\":01}", "json", "leading 0"},
+	    {"{\"a\":1.}", "json", "a digit"},
+	    {"{\"a\":-}", "json", "a digit"},
+	    {"{\"a\":1e}", "json", "a digit"},
+	    {"{\"a\":NaN}", "json", "a value"},
+	    {"{\"a\":Infinity}", "json", "a value"},
+	    {"{\"a\":\"x", "json", "the end of a string"},
+	    {"{\"a\":\"\t\"}", "json", "control character"},
+	    {"{\"a\":\"\\x\"}", "json", "an escape"},
+	    {"{\"a\":\"\\u12g4\"}", "json", "hex"},
+	    {"{\"a\":1}x", "json", "nothing behind"},
+	    {"{\"a\":1}{\"b\":2}", "json", "nothing behind"},
+	    {"{'a':1}", "json", "double quotes"},
+	    {"{a:1}", "json", "double quotes"},
+	    {"{\"a\":\"\xff\"}", "utf8", "byte 7"},
+	    {"{\"a\":\"\xed\xa0\x80\"}", "utf8", "byte 7"},
+	    {"{\"a\":\"\xc0\x80\"}", "utf8", "byte 7"},
+	};
+	struct rec r = {0};
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(bad); i++) {
+		if (rec_parse(&r, bad[i].line, strlen(bad[i].line), &e) == 0)
+			fail_msg("%s: accepted", bad[i].line);
+		assert_string_equal(e.class, bad[i].class);
+		if (!strstr(e.msg, bad[i].message))
+			fail_msg("%s: '%s' lacks '%s'", bad[i].line, e.msg, bad[i].message);
+	}
+	/* a raw NUL inside a string, and behind the object */
+	assert_int_equal(rec_parse(&r, "{\"a\":\"\0\"}", 9, &e), -1);
+	assert_int_equal(rec_parse(&r, "{\"a\":1}\0", 8, &e), -1);
+	rec_free(&r);
+}
+
+static void depth_is_bounded(void **state)
+{
+	struct rec r = {0};
+	struct buf b = {0};
+	struct err e;
+
+	(void)state;
+	for (int deep = JSON_MAX_DEPTH - 1; deep <= JSON_MAX_DEPTH; deep++) {
+		buf_reset(&b);
+		buf_adds(&b, "{\"a\":");
+		for (int i = 0; i < deep; i++)
+			buf_addc(&b, '[');
+		for (int i = 0; i < deep; i++)
+			buf_addc(&b, ']');
+		buf_addc(&b, '}');
+		assert_int_equal(rec_parse(&r, b.data, b.len, &e), deep < JSON_MAX_DEPTH ? 0 : -1);
+	}
+	buf_free(&b);
+	rec_free(&r);
+}
+
+static void every_cut_is_refused(void **state)
+{
+	static const char line[] =
+	    "{\"id\":\"a\\u00e9\",\"n\":[1,-2.5e3,true,null],\"o\":{\"k\":\"\xe4\xb8\xad\"}}";
+	struct rec r = {0};
+	struct err e;
+
+	(void)state;
+	assert_int_equal(rec_parse(&r, line, sizeof(line) - 1, &e), 0);
+	for (size_t n = 0; n < sizeof(line) - 1; n++) {
+		/* exact copies, so that the sanitizer sees a read past the end */
+		char *copy = malloc(n ? n : 1);
+
+		memcpy(copy, line, n);
+		assert_int_equal(rec_parse(&r, copy, n, &e), -1);
+		free(copy);
+	}
+	rec_free(&r);
+}
+
+static void get_reads_like_python(void **state)
+{
+	static const char line[] = "{\"a\":1,\"b\":2,\"a\":3,\"\\u0063\":4,\"x\\\"y\":5}";
+	struct rec r = {0};
+	struct err e;
+
+	(void)state;
+	assert_int_equal(rec_parse(&r, line, strlen(line), &e), 0);
+	assert_true(span_eq(rec_get(&r, "a"), "3"));
+	assert_true(span_eq(rec_get(&r, "b"), "2"));
+	assert_true(span_eq(rec_get(&r, "c"), "4"));
+	assert_true(span_eq(rec_get(&r, "x\"y"), "5"));
+	assert_null(rec_get(&r, "d").p);
+	rec_free(&r);
+}
+
+static void copy_changes_only_what_it_is_told(void **state)
+{
+	static const struct {
+		const char *line, *name, *value, *want;
+	} rows[] = {
+	    {"{\"a\":1.0,\"b\":[1 , 2]}", "a", "7", "{\"a\":7,\"b\":[1 , 2]}"},
+	    {"{ \"a\" : 1e5 , \"b\" : 2 } ", "b", "7", "{ \"a\" : 1e5 , \"b\" : 7 } "},
+	    {"{\"a\":1}", "c", "[]", "{\"a\":1,\"c\":[]}"},
+	    {"{}", "c", "[]", "{\"c\":[]}"},
+	    {"{ }", "c", "[]", "{\"c\":[]}"},
+	    {"{\"a\":1,\"b\":2,\"c\":3}", "b", NULL, "{\"a\":1,\"c\":3}"},
+	    {"{\"a\":1,\"b\":2,\"c\":3}", "a", NULL, "{\"b\":2,\"c\":3}"},
+	    {"{\"a\":1,\"b\":2,\"c\":3}", "c", NULL, "{\"a\":1,\"b\":2}"},
+	    {"{\"a\":1}", "a", NULL, "{}"},
+	    {"{\"a\":1}", "z", NULL, "{\"a\":1}"},
+	    {"{\"a\":1,\"b\":2,\"a\":3}", "a", "0", "{\"a\":0,\"b\":2,\"a\":0}"},
+	    {"{\"a\":1,\"b\":2,\"a\":3}", "a", NULL, "{\"b\":2}"},
+	    {"{\"\\u0061\":1}", "a", "2", "{\"\\u0061\":2}"},
+	    {"{\"n\":12345678901234567890123,\"f\":1.10}", "x", "1",
+		"{\"n\":12345678901234567890123,\"f\":1.10,\"x\":1}"},
+	};
+	struct rec r = {0};
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct rec_edit edit = {rows[i].name, {0}};
+		struct buf b = {0};
+
+		if (rows[i].value)
+			edit.value = text(rows[i].value);
+		assert_int_equal(rec_parse(&r, rows[i].line, strlen(rows[i].line), &e), 0);
+		rec_copy(&b, &r, &edit, 1);
+		assert_bytes(rows[i].line, b.data, b.len, rows[i].want);
+		buf_free(&b);
+	}
+	rec_free(&r);
+}
+
+static void strings_decode(void **state)
+{
+	static const struct {
+		const char *json, *want;
+		size_t lone;
+	} rows[] = {
+	    {"\"\"", "", 0},
+	    {"\"a\\\"\\\\\\/\\b\\f\\n\\r\\tb\"", "a\"\\/\b\f\n\r\tb", 0},
+	    {"\"\\u00e9\\u4e2d\\ud83d\\ude00\"", "\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80", 0},
+	    {"\"\\ud83d\"", "\xef\xbf\xbd", 1},
+	    {"\"\\ude00\"", "\xef\xbf\xbd", 1},
+	    {"\"\\ud83dx\"", "\xef\xbf\xbdx", 1},
+	    {"\"\\ud83d\\n\"", "\xef\xbf\xbd\n", 1},
+	    {"\"\\ud83d\\ud83d\\ude00\"", "\xef\xbf\xbd\xf0\x9f\x98\x80", 1},
+	    {"\"\\ud83d\\u0041\"", "\xef\xbf\xbd\x41", 1},
+	    {"\"\\uDBFF\\uDFFF\"", "\xf4\x8f\xbf\xbf", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct buf b = {0};
+		size_t lone = 0;
+
+		assert_int_equal(json_str(&b, text(rows[i].json), &lone), 0);
+		assert_bytes(rows[i].json, b.data, b.len, rows[i].want);
+		assert_int_equal(lone, rows[i].lone);
+		buf_free(&b);
+	}
+	assert_int_equal(json_str(NULL, text("17"), NULL), -1);
+}
+
+static void ids_are_exact(void **state)
+{
+	static const struct {
+		const char *json, *error;
+		size_t n;
+		int32_t last;
+	} rows[] = {
+	    {"[]", NULL, 0, 0},
+	    {"[ ]", NULL, 0, 0},
+	    {"[0]", NULL, 1, 0},
+	    {"[ 1 , 2 ,\t3 ]", NULL, 3, 3},
+	    {"[2147483647]", NULL, 1, 2147483647},
+	    {"[-0]", NULL, 1, 0},
+	    {"[2147483648]", "ids[0]", 0, 0},
+	    {"[4294967297]", "ids[0]", 0, 0},
+	    {"[99999999999999999999]", "ids[0]", 0, 0},
+	    {"[1,-1]", "ids[1]: expected a token id, not -1", 0, 0},
+	    {"[1,2.0]", "ids[1]: expected a token id, not 2.0", 0, 0},
+	    {"[1,2,true]", "ids[2]: expected a token id, not true", 0, 0},
+	    {"[1e3]", "ids[0]", 0, 0},
+	    {"[[1]]", "ids[0]", 0, 0},
+	    {"{}", "ids: expected an array of integers, not an object", 0, 0},
+	    {"null", "ids: missing", 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct ints v = {0};
+		struct err e = {0};
+		int rc = ids_read(&v, text(rows[i].json), "ids", &e);
+
+		assert_int_equal(rc, rows[i].error ? -1 : 0);
+		if (rows[i].error && !strstr(e.msg, rows[i].error))
+			fail_msg("%s: '%s'", rows[i].json, e.msg);
+		if (!rows[i].error) {
+			assert_int_equal(v.n, rows[i].n);
+			if (v.n)
+				assert_int_equal(v.v[v.n - 1], rows[i].last);
+		}
+		ints_free(&v);
+	}
+}
+
+static void masks_are_zero_or_one(void **state)
+{
+	static const struct {
+		const char *json, *error, *want;
+	} rows[] = {
+	    {"[]", NULL, "[]"},
+	    {"[0, 1 ,1]", NULL, "[0,1,1]"},
+	    {"[0,2]", "mask[1]: expected 0 or 1", NULL},
+	    {"[10]", "mask[0]", NULL},
+	    {"[1.0]", "mask[0]", NULL},
+	    {"[true]", "mask[0]", NULL},
+	    {"\"01\"", "not a string", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct buf b = {0}, again = {0};
+		struct err e = {0};
+		int rc = mask_read(&b, text(rows[i].json), "mask", &e);
+
+		assert_int_equal(rc, rows[i].error ? -1 : 0);
+		if (rows[i].error && !strstr(e.msg, rows[i].error))
+			fail_msg("%s: '%s'", rows[i].json, e.msg);
+		if (rows[i].want) {
+			mask_write(&again, (const uint8_t *)b.data, b.len);
+			assert_bytes(rows[i].json, again.data, again.len, rows[i].want);
+		}
+		buf_free(&b);
+		buf_free(&again);
+	}
+}
+
+static void ids_write_reads_back(void **state)
+{
+	int32_t v[] = {0, 9, 10, 163839, 2147483647};
+	struct buf b = {0};
+
+	(void)state;
+	ids_write(&b, v, LEN(v));
+	assert_bytes("ids", b.data, b.len, "[0,9,10,163839,2147483647]");
+	buf_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(parse_accepts),
+	    cmocka_unit_test(parse_refuses),
+	    cmocka_unit_test(depth_is_bounded),
+	    cmocka_unit_test(every_cut_is_refused),
+	    cmocka_unit_test(get_reads_like_python),
+	    cmocka_unit_test(copy_changes_only_what_it_is_told),
+	    cmocka_unit_test(strings_decode),
+	    cmocka_unit_test(ids_are_exact),
+	    cmocka_unit_test(masks_are_zero_or_one),
+	    cmocka_unit_test(ids_write_reads_back),
+	};
+
+	return cmocka_run_group_tests_name("json_rec", tests, NULL, NULL);
+}
