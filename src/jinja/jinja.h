@@ -48,9 +48,11 @@ struct jinja_out {
 	size_t nruns, cap;
 };
 
+#define JINJA_NO_TIME INT64_MIN /* strftime_now is an error: nothing may depend on the day */
+
 struct jinja_env {
 	const struct jval *context; /* an object: messages, tools, add_generation_prompt ... */
-	int64_t now;		    /* strftime_now's time, seconds since 1970, read as UTC */
+	int64_t now;		    /* strftime_now's time, seconds since 1970, read as UTC; or JINJA_NO_TIME */
 	struct jinja_limits limits;
 };
 
