@@ -85,7 +85,7 @@ check-oracle: deps-check
 
 fuzz:
 	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang OPT="-O1 -g" \
-	    SAN="-fsanitize=address,undefined,fuzzer-no-link" $(FUZZ:%=build/fuzz/engine/%)
+	    SAN="-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all" $(FUZZ:%=build/fuzz/engine/%)
 
 $(BUILD)/engine/%: tests/fuzz/%.c $(BUILD)/libe3.a
 	@mkdir -p $(@D)

@@ -18,16 +18,16 @@ static int bad_element(const char *p, const char *end, const char *name, size_t 
 }
 
 /* Digits of an id below 2^31; NULL on anything else (the caller says what). */
-static const char *read_id(const char *p, const char *end, int32_t *out)
+static inline const char *read_id(const char *p, const char *end, int32_t *out)
 {
-	uint32_t v = 0;
+	uint64_t v = 0;
 	const char *q = p;
 
 	if (q < end && *q == '-') /* "-0" is an integer too */
 		return q + 1 < end && q[1] == '0' ? (*out = 0, q + 2) : NULL;
-	for (; q < end && *q >= '0' && *q <= '9' && q - p < 10; q++)
-		v = v * 10 + (uint32_t)(*q - '0');
-	if (q == p || v > INT32_MAX || (q - p == 10 && p[0] > '2'))
+	for (; q < end && *q >= '0' && *q <= '9' && v <= INT32_MAX; q++)
+		v = v * 10 + (uint64_t)(*q - '0');
+	if (q == p || v > INT32_MAX)
 		return NULL;
 	*out = (int32_t)v;
 	return q;
@@ -47,24 +47,25 @@ int ids_read(struct ints *out, struct span v, const char *name, struct err *e)
 {
 	struct scan s = {v.p, v.p ? v.p + v.n : NULL, e};
 	const char *p;
+	int32_t *id;
 
 	if (is_array(v, name, e) < 0)
 		return -1;
+	id = ints_room(out, v.n / 2); /* an element takes two bytes, or is the only one */
 	p = scan_blanks(&s, v.p + 1);
 	if (p < s.end && *p == ']')
 		return 0;
 	for (size_t i = 0;; i++) {
 		const char *q;
-		int32_t id;
 
 		p = scan_blanks(&s, p);
-		q = read_id(p, s.end, &id);
+		q = read_id(p, s.end, &id[i]);
 		if (!q)
 			return bad_element(p, s.end, name, i, e);
 		q = scan_blanks(&s, q);
 		if (q >= s.end || (*q != ',' && *q != ']'))
 			return bad_element(p, s.end, name, i, e);
-		ints_push(out, id);
+		out->n++;
 		if (*q == ']')
 			return 0;
 		p = q + 1;

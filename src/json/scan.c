@@ -239,19 +239,51 @@ static const char *scan_open(const struct scan *s, const char *p, struct nest *n
 	return object ? scan_key(s, p) : p;
 }
 
-/* Runs of plain numbers are most of a tokenised record: no call a number. */
+/* Arrays of plain numbers are most of a tokenised record: these two step over `1,2,3,` to the first
+ * element that is not digits and a comma, or that is malformed. p at an element. */
+static const char *skip_numbers_plain(const struct scan *s, const char *p)
+{
+	const char *q;
+
+	while ((q = digits(s, p)) > p && q < s->end && *q == ',' && (*p != '0' || q == p + 1))
+		p = q + 1;
+	return p;
+}
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+/* 16 bytes at once: an element may not be empty, nor begin with a 0 that another digit follows. */
 static const char *skip_numbers(const struct scan *s, const char *p)
 {
 	const char *last = p;
+	unsigned starts = 1, zero = 0; /* carried from the block before */
 
-	while (p < s->end && *p >= '1' && *p <= '9') {
-		p = digits(s, p);
-		if (p >= s->end || *p != ',')
+	for (; s->end - p >= 16; p += 16) {
+		__m128i c = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i d = _mm_sub_epi8(c, _mm_set1_epi8('0'));
+		unsigned digit = (unsigned)_mm_movemask_epi8(
+		    _mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(9)), d));
+		unsigned comma = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(c, _mm_set1_epi8(',')));
+		unsigned null = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(d, _mm_setzero_si128()));
+		unsigned start = comma << 1 | starts;
+
+		zero |= (null & start) << 1;
+		if ((digit | comma) != 0xFFFF || (comma & start) || (zero & digit))
 			break;
-		last = ++p;
+		starts = start >> 16;
+		zero >>= 16;
+		if (comma)
+			last = p + 32 - __builtin_clz(comma);
 	}
-	return last;
+	return skip_numbers_plain(s, last);
 }
+#else
+static const char *skip_numbers(const struct scan *s, const char *p)
+{
+	return skip_numbers_plain(s, p);
+}
+#endif
 
 const char *scan_value(const struct scan *s, const char *p, unsigned depth)
 {
@@ -266,7 +298,7 @@ const char *scan_value(const struct scan *s, const char *p, unsigned depth)
 		if (p < s->end && (*p == '{' || *p == '[')) {
 			p = scan_open(s, p, &n, &whole);
 			if (p && !whole && !in_object(&n))
-				p = skip_numbers(s, p);
+				p = scan_blanks(s, skip_numbers(s, p));
 		} else {
 			p = scan_scalar(s, p);
 		}
