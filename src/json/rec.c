@@ -146,10 +146,12 @@ static void add_new(struct buf *out, const struct rec *r, const struct rec_edit 
 
 void rec_copy(struct buf *out, const struct rec *r, const struct rec_edit *edits, size_t n)
 {
-	const char *at = memchr(r->line.p, '{', r->line.n), *end = r->line.p + r->line.n;
+	const char *at = memchr(r->line.p, r->n ? '{' : '}', r->line.n);
+	const char *end = r->line.p + r->line.n;
 	size_t open;
 
-	at++;
+	if (r->n > 0)
+		at++;
 	buf_add(out, r->line.p, (size_t)(at - r->line.p));
 	open = out->len;
 	for (size_t i = 0; i < r->n; i++) {
