@@ -1,7 +1,8 @@
-/* progress.h - one line on a terminal that says how far it is
+/* progress.h - one line on stderr that says how far it is
  *
- * Drawn on stderr at most 5 times a second, only when stderr is a terminal or when forced; cleared
- * before other messages. Programs only. */
+ * On a terminal it is drawn over itself, at most 5 times a second, cut to 79 columns, and cleared
+ * before other messages. Elsewhere there is none unless forced; then it is a whole line every
+ * 10 seconds, fit for a log. Programs and io/flow only. Not for several threads at once. */
 #ifndef E3_PROGRESS_H
 #define E3_PROGRESS_H
 
@@ -16,6 +17,7 @@ struct progress *progress_open(enum progress_when when);
 int progress_due(struct progress *p);
 void progress_draw(struct progress *p, const char *text);
 void progress_clear(struct progress *p);
-void progress_close(struct progress *p); /* clears; NULL is allowed */
+double progress_seconds(const struct progress *p); /* since progress_open */
+void progress_close(struct progress *p);	   /* clears; NULL is allowed */
 
 #endif

@@ -14,16 +14,26 @@
  *		...		(the caller then calls flow_abort(f) and prints e)
  *
  * Programs that drive a server or hold an index (infer, extract, merge) pull and settle themselves:
- * flow_next, then flow_settle for every record they got, in any order. They may leave the output
- * to themselves (flow_opt.own_output).
+ * flow_next, then flow_admit where ids are to be unique or sharded, then flow_release for every
+ * record they got, in any order. They may leave the output to themselves (flow_opt.own_output).
  *
  * Rejects. A verdict FLOW_REJECT with --rejects goes to that file: the line with the member
  *	"reject":{"program":P,"class":C,"reason":R,"file":F,"line":N}
  * appended, where it is a JSON object (job.object); else {"raw":TEXT,"reject":{...}}, or
  * {"raw_base64":...} where it is not UTF-8 or too long: every input byte can be had back. Without
  * --rejects the first one ends the run with "FILE:LINE: REASON". Over --max-rejects the run fails.
+ * The file appears when the run ends, also when it fails.
  *
- * Memory: the bytes of the lines in flight, at most about 4 MiB a thread and one longest line.
+ * Statistics (--stats): one JSON object
+ *	{"program","version","in","out","rejected","dropped","resumed","reasons":{CLASS:N},"written",
+ *	 "counts":{NAME:N}, then what flow_stat and flow_stat_json added}
+ * where reasons are those of rejects and drops together, and written is the number of output lines.
+ *
+ * flow_run, flow_next and flow_release are for one thread, or for commit; flow_run's threads are
+ *its own.
+ *
+ * Memory: the lines in flight and their output: at most 2 a thread and 2 batches, each of 256 KiB
+ *or one longest line.
  */
 #ifndef E3_FLOW_H
 #define E3_FLOW_H
@@ -39,76 +49,91 @@
 /* The options that all filters share; flow_opts is their table for opt_prog.common. */
 struct flow_opt {
 	struct opt_list files;
-	const char *output;	 /* -o */
-	int zstd;		 /* -z */
-	uint64_t threads;	 /* -j; 0: the processors this process may use */
-	const char *rejects;	 /* --rejects */
-	uint64_t max_rejects;	 /* --max-rejects; FLOW_NO_LIMIT */
-	const char *stats;	 /* --stats */
-	uint64_t max_line;	 /* --max-line */
-	int quiet;		 /* -q */
+	const char *output;   /* -o */
+	int zstd;	      /* -z */
+	uint64_t threads;     /* -j; 0: the processors this process may use */
+	const char *rejects;  /* --rejects */
+	uint64_t max_rejects; /* --max-rejects; FLOW_NO_LIMIT */
+	const char *stats;    /* --stats */
+	uint64_t max_line;    /* --max-line; 0: LINES_MAX_DEFAULT */
+	int quiet;	      /* -q */
 	int progress, no_progress;
 	/* set by the program, not by the user: */
-	int own_output;		 /* no -o handling here; flow_job.out is not used */
-	int unique_ids;		 /* a second record with the same job.id is rejected: "duplicate" */
-	struct opt_shard shard;	 /* records of other shards (by job.id) are dropped: "shard" */
+	int own_output;		/* no -o handling here; flow_job.out is not used */
+	int unique_ids;		/* a second record with the same job.id is rejected: "duplicate" */
+	struct opt_shard shard; /* records of other shards are dropped: "shard" */
 };
 
 #define FLOW_NO_LIMIT UINT64_MAX
-#define FLOW_OPT_DEFAULT {.max_rejects = FLOW_NO_LIMIT, .max_line = 0}
+#define FLOW_OPT_DEFAULT                     \
+	{                                    \
+		.max_rejects = FLOW_NO_LIMIT \
+	}
 
 extern const struct opt flow_opts[];
 
 enum flow_verdict {
-	FLOW_NONE, /* not yet; leaving a record so is a bug that flow_finish reports */
+	FLOW_NONE, /* not yet; leaving a record so is a bug that ends the run */
 	FLOW_OUT,
-	FLOW_REJECT,  /* err says why */
-	FLOW_DROP,    /* on request: too long, duplicate, nothing supervised; err.class says which */
+	FLOW_REJECT, /* err says why */
+	FLOW_DROP,   /* on request: too long, duplicate, nothing supervised; err.class says which */
 	FLOW_RESUMED, /* found done by --resume */
-	FLOW_HOLD,    /* commit only: the program keeps the record; flow_settle follows before the end */
+	FLOW_HOLD,    /* flow_hold was called: the program keeps the record */
 };
 
 #define FLOW_COUNTS 24 /* different counters that one record may touch */
+#define FLOW_USER   4
 
 /* One record on its way. */
 struct flow_job {
 	/* from flow, for work to read */
 	struct span line;
-	const char *file;
-	uint64_t number;  /* line in its file, from 1; flow_at() gives the record's place in all */
-	uint64_t record;  /* records before it in the whole input */
-	struct arena *arena; /* memory for this record, reset for the next */
+	const char *file;    /* as long as the flow */
+	uint64_t number;     /* line in its file, from 1 */
+	uint64_t record;     /* records before it in the whole input */
+	struct arena *arena; /* memory for this record, gone when work or commit returns; of a held
+			      * record, when it is released */
 	/* from work, for flow */
 	enum flow_verdict verdict;
-	int object;	     /* the line was found to be one whole JSON object */
-	struct span id;	     /* in the line or the arena; empty: none */
-	struct err err;	     /* for FLOW_REJECT and FLOW_DROP */
-	struct buf *out;     /* whole lines to write, for FLOW_OUT */
-	uint64_t written;    /* how many lines that is */
+	int object;	  /* the line was found to be one whole JSON object */
+	struct span id;	  /* in the line or the arena (flow keeps a copy); empty: none */
+	struct err err;	  /* for FLOW_REJECT and FLOW_DROP */
+	struct buf *out;  /* whole lines to write, for FLOW_OUT; empty when work begins */
+	uint64_t written; /* how many lines that is; 0 with text in out means 1 */
 	struct {
-		const char *name; /* static */
+		const char *name;
 		uint64_t n;
 	} count[FLOW_COUNTS];
 	size_t ncount;
+	uint64_t
+	    user[FLOW_USER]; /* from work to commit: fingerprints, lengths; 0 when work begins */
+	struct buf more;     /* flow_reject_more */
 };
 
-/* Adds n to a named counter of the statistics, should the record get that far. */
+/* Adds n to a named counter of the statistics, should the record end as FLOW_OUT. The name is
+ * static. */
 void flow_job_count(struct flow_job *job, const char *name, uint64_t n);
 
-/* Short forms for the ends of a work function; each returns 0. */
+/* Short forms for the ends of a work function; each returns 0. flow_reject takes its text from a
+ * format; where job->err was filled by a module, set the verdict alone. */
 int flow_reject(struct flow_job *job, const char *class, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 int flow_drop(struct flow_job *job, const char *class);
+
+/* Adds to the reject object of a record, should it be rejected: JSON members, such as
+ * "\"status\":500". */
+void flow_reject_more(struct flow_job *job, const char *members);
 
 struct flow_ops {
 	/* One a thread, or NULL. */
 	void *(*thread_open)(void *ctx, struct err *e);
 	void (*thread_close)(void *ctx, void *thread);
-	/* Many at once; must set job->verdict and return 0, or return -1 with job->err to end the run
-	 * (a failure of the program, not of the record). */
+	/* Many at once; must set job->verdict and return 0, or return -1 with job->err to end the
+	 * run (a failure of the program, not of the record). */
 	int (*work)(void *ctx, void *thread, struct flow_job *job);
-	/* One at a time, in input order, before the record is counted and written; may be NULL. May
-	 * change the verdict; FLOW_HOLD keeps the record with its line and output (flow_held). */
+	/* One at a time, in input order, before the record is counted and written, after the checks
+	 * of shard and duplicate ids; may be NULL. May change the verdict; flow_hold keeps the
+	 * record with its line and output. -1 with job->err ends the run. */
 	int (*commit)(void *ctx, struct flow_job *job);
 };
 
@@ -117,31 +142,42 @@ struct flow;
 struct flow *flow_open(const char *program, const struct flow_opt *opt, struct err *e);
 int flow_run(struct flow *f, const struct flow_ops *ops, void *ctx, struct err *e);
 
-/* A record that outlives its turn. Owns copies of line, id and output. */
+/* A record that outlives its turn, with copies of its line and id and its output. In commit: sets
+ * FLOW_HOLD there; the held job keeps the verdict that was. Every one is to be released, in any
+ * order, in commit or before flow_finish. */
 struct flow_held *flow_hold(struct flow_job *job);
 struct flow_job *flow_held_job(struct flow_held *h);
-int flow_release(struct flow *f, struct flow_held *h, struct err *e); /* settles as its job says, frees */
+/* Frees the copy of the line, which only a reject needs. */
+void flow_held_forget(struct flow_held *h);
+int flow_release(
+    struct flow *f, struct flow_held *h, struct err *e); /* settles as its job says, frees */
 
-/* By hand: 1 a record (copied, to be settled), 0 the end, -1. Records that flow itself rejects
- * (too long) or drops are settled inside. */
+/* By hand: 1 a record (copied, to be released), 0 the end, -1. Lines that are too long are
+ * settled inside. */
 int flow_next(struct flow *f, struct flow_held **out, struct err *e);
+/* Whether flow_next will return without waiting for more input. */
+int flow_ready(const struct flow *f);
+/* The checks of shard and duplicate ids, by job->id; for records that came from flow_next. 1: the
+ * record goes on; 0: it is to be released, its verdict is set. A record without an id is of the
+ * shard of its line's hash, so that one shard rejects it. */
+int flow_admit(struct flow *f, struct flow_job *job);
 
-/* Adds a member to the statistics: a number, or JSON text. */
+/* Adds a member to the statistics: a number, or JSON text. A name given again replaces. */
 void flow_stat(struct flow *f, const char *name, uint64_t n);
 void flow_stat_json(struct flow *f, const char *name, const char *json);
-/* Adds to a reject that is to be written: further members, JSON text such as "\"status\":500". */
-void flow_reject_more(struct flow_job *job, const char *members);
 
 /* Counts so far, for progress lines and checks. */
 struct flow_totals {
 	uint64_t in, out, rejected, dropped, resumed, written;
+	uint64_t held; /* given out and not yet released */
 };
 struct flow_totals flow_totals(const struct flow *f);
 
-/* Publishes output and rejects, checks the sum, prints the summary line (unless -q), writes
- * --stats. Frees f on success; on -1 the caller calls flow_abort. */
+/* Checks the sum, publishes rejects, statistics and output, in this order, and prints the summary
+ * line (unless -q). Frees f on success; on -1 the caller calls flow_abort. */
 int flow_finish(struct flow *f, struct err *e);
-/* No output appears; the rejects so far do. NULL is allowed. */
+/* No output appears; the rejects so far do. Held records may be left; they are lost to memory, not
+ * to the input. NULL is allowed. */
 void flow_abort(struct flow *f);
 
 #endif

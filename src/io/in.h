@@ -1,13 +1,18 @@
 /* in.h - a byte stream that may be zstd
  *
  * Opens a file, or standard input for "-" or NULL. A stream that begins with the magic of a
- * zstd frame (RFC 8878, 28 B5 2F FD) or of a skippable frame is decompressed: any number of
- * frames one after the other, windows up to 2^31 (--long=31). A frame that ends early, or bytes behind a frame that are no
- * frame, are an error, never an end of file. The one place that reads zstd. */
+ * zstd frame (RFC 8878, 28 B5 2F FD) or of a skippable frame (50..5F 2A 4D 18) is decompressed:
+ * any number of frames one after the other, windows up to 2^31 (zstd --long=31). A frame that
+ * ends early, or bytes behind a frame that are no frame, are an error, never an end of file.
+ * The one place that reads zstd.
+ *
+ * Errors are of class "system" or "zstd" and begin with the name. Memory: 128 KiB and a frame's
+ * window. */
 #ifndef E3_IN_H
 #define E3_IN_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct err;
@@ -18,5 +23,10 @@ struct in *in_open(const char *path, struct err *e);
 ssize_t in_read(struct in *in, void *to, size_t n, struct err *e);
 const char *in_name(const struct in *in); /* the path, or "standard input" */
 void in_close(struct in *in);		  /* NULL is allowed */
+
+/* For e3's own appended files, whose torn end is no error (part.h): after in_read failed with
+ * class "torn", where in the file the last whole frame ends. 0 for a stream that is not zstd. */
+uint64_t in_whole(const struct in *in);
+int in_compressed(const struct in *in); /* known after the first in_read */
 
 #endif

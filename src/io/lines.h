@@ -11,8 +11,10 @@
  * are borrowed until the next call. NULs are ordinary bytes.
  *
  * A line longer than the maximum is not kept: lines_next returns it once with `toolong` set, its
- * first bytes in p and n; lines_rest then hands out what follows in pieces, so that a reject can
- * hold all of it. What lines_rest was not asked for is skipped.
+ * first bytes in p and n; lines_rest then hands out what follows in pieces (with a CR before the
+ * end), so that a reject can hold all of it. What lines_rest was not asked for is skipped.
+ *
+ * Memory: 256 KiB, or up to twice the longest line.
  */
 #ifndef E3_LINES_H
 #define E3_LINES_H
@@ -33,10 +35,13 @@ struct line {
 	int toolong;
 };
 
-/* max 0: LINES_MAX_DEFAULT. Files are opened one after the other, when their turn comes. */
+/* max 0: LINES_MAX_DEFAULT. Files are opened one after the other, when their turn comes, but that
+ * each is there and may be read is checked at once. */
 struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct err *e);
-int lines_next(struct lines *l, struct line *out, struct err *e); /* 1, 0 at the end, -1 */
+int lines_next(struct lines *l, struct line *out, struct err *e);	   /* 1, 0 at the end, -1 */
 int lines_rest(struct lines *l, const char **p, size_t *n, struct err *e); /* 1, 0, -1 */
-void lines_close(struct lines *l);
+/* Whether a line is in memory, so that lines_next will not block. */
+int lines_ready(const struct lines *l);
+void lines_close(struct lines *l); /* NULL is allowed */
 
 #endif

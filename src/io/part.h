@@ -1,11 +1,11 @@
 /* part.h - an output that grows for days: FILE.part, then FILE
  *
  * For e3-infer and e3-extract (DESIGN.md section 6). Whole lines are appended to FILE.part, and
- * synced at least every second (part_tick); part_finish syncs and renames to FILE. A kill at any byte
- * leaves a file whose whole lines are all true; what follows the last of them is cut on resume.
+ * synced at least every second (part_tick); part_finish syncs and renames to FILE. A kill at any
+ *byte leaves a file whose whole lines are all true; what follows the last of them is cut on resume.
  *
- * With zstd (path ends in ".zst", or asked for) each sync ends a frame, so that FILE.part decodes to
- * its last whole frame; on resume what follows it is cut.
+ * With zstd (path ends in ".zst", or asked for) each sync ends a frame, so that FILE.part decodes
+ *to its last whole frame; on resume what follows it is cut.
  *
  *	p = part_open(path, zstd, resume, &e);	   -> reads FILE.part, or FILE, when resuming
  *	part_replay(p, fn, ctx, &e)		   -> each whole line that is there already

@@ -1,0 +1,241 @@
+#include "io/flow.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "io/flow_int.h"
+
+#define THREADS_MAX  1024
+#define MAX_LINE_MAX ((uint64_t)1 << 40)
+
+const struct opt flow_opts[] = {
+    {"output", 'o', OPT_STR, offsetof(struct flow_opt, output), "FILE",
+	"write there, whole or not at all", 0, 0},
+    {"zstd", 'z', OPT_FLAG, offsetof(struct flow_opt, zstd), NULL, "compress the output", 0, 0},
+    {"threads", 'j', OPT_U64, offsetof(struct flow_opt, threads), "N",
+	"threads (default: the processors it may use)", 1, THREADS_MAX},
+    {"rejects", 0, OPT_STR, offsetof(struct flow_opt, rejects), "FILE",
+	"put bad records there and go on", 0, 0},
+    {"max-rejects", 0, OPT_U64, offsetof(struct flow_opt, max_rejects), "N",
+	"fail when there are more", 0, 0},
+    {"stats", 0, OPT_STR, offsetof(struct flow_opt, stats), "FILE", "write counts there, as JSON",
+	0, 0},
+    {"max-line", 0, OPT_SIZE, offsetof(struct flow_opt, max_line), "SIZE",
+	"longest line that is read (default: 64M)", 1, MAX_LINE_MAX},
+    {"quiet", 'q', OPT_FLAG, offsetof(struct flow_opt, quiet), NULL, "no summary line", 0, 0},
+    {"progress", 0, OPT_FLAG, offsetof(struct flow_opt, progress), NULL,
+	"show progress also when stderr is no terminal", 0, 0},
+    {"no-progress", 0, OPT_FLAG, offsetof(struct flow_opt, no_progress), NULL, "show no progress",
+	0, 0},
+    {0},
+};
+
+/* ---- what work functions call ---- */
+
+void flow_job_count(struct flow_job *job, const char *name, uint64_t n)
+{
+	size_t i = 0;
+
+	while (i < job->ncount && strcmp(job->count[i].name, name) != 0)
+		i++;
+	if (i == FLOW_COUNTS)
+		abort(); /* FLOW_COUNTS is a constant of the programs, no input reaches it */
+	if (i == job->ncount) {
+		job->count[i].name = name;
+		job->count[i].n = 0;
+		job->ncount++;
+	}
+	job->count[i].n += n;
+}
+
+int flow_reject(struct flow_job *job, const char *class, const char *fmt, ...)
+{
+	char msg[sizeof(job->err.msg)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	err_set(&job->err, class, "%s", msg);
+	job->verdict = FLOW_REJECT;
+	return 0;
+}
+
+int flow_drop(struct flow_job *job, const char *class)
+{
+	job->err.class = class;
+	job->verdict = FLOW_DROP;
+	return 0;
+}
+
+void flow_reject_more(struct flow_job *job, const char *members)
+{
+	if (job->more.len > 0)
+		buf_addc(&job->more, ',');
+	buf_adds(&job->more, members);
+}
+
+/* ---- a run's beginning and end ---- */
+
+static int same_path(const char *a, const char *b)
+{
+	return a && b && strcmp(a, "-") != 0 && strcmp(a, b) == 0 && strncmp(a, "/dev/", 5) != 0;
+}
+
+static int check_paths(const struct flow_opt *o, struct err *e)
+{
+	const char *output = o->output;
+
+	if (same_path(output, o->rejects) || same_path(output, o->stats))
+		return err_set(e, "usage", "%s: named for two outputs", output);
+	if (same_path(o->rejects, o->stats))
+		return err_set(e, "usage", "%s: named for two outputs", o->rejects);
+	return 0;
+}
+
+static int open_all(struct flow *f, struct err *e)
+{
+	const struct flow_opt *o = &f->opt;
+
+	if (check_paths(o, e) < 0)
+		return -1;
+	f->lines = lines_open(o->files.v, o->files.n, (size_t)o->max_line, e);
+	if (!f->lines)
+		return -1;
+	if (!o->own_output) {
+		f->out = out_open(o->output, o->zstd, e);
+		if (!f->out)
+			return -1;
+	}
+	if (o->rejects) {
+		f->rejects = out_open(o->rejects, 0, e);
+		if (!f->rejects)
+			return -1;
+	}
+	return 0;
+}
+
+static enum progress_when progress_when(const struct flow_opt *o)
+{
+	if (o->no_progress || (o->quiet && !o->progress))
+		return PROGRESS_OFF;
+	return o->progress ? PROGRESS_ON : PROGRESS_AUTO;
+}
+
+struct flow *flow_open(const char *program, const struct flow_opt *opt, struct err *e)
+{
+	struct flow *f = xcalloc(1, sizeof(*f));
+
+	f->program = xstrdup(program);
+	f->opt = *opt;
+	if (f->opt.max_line == 0)
+		f->opt.max_line = LINES_MAX_DEFAULT;
+	f->progress = progress_open(progress_when(opt));
+	if (open_all(f, e) < 0) {
+		flow_abort(f);
+		return NULL;
+	}
+	return f;
+}
+
+struct flow_totals flow_totals(const struct flow *f)
+{
+	return f->t;
+}
+
+static void flow_free(struct flow *f)
+{
+	progress_close(f->progress);
+	lines_close(f->lines);
+	hashset_free(&f->ids);
+	tally_free(&f->rejected);
+	tally_free(&f->dropped);
+	tally_free(&f->counts);
+	for (size_t i = 0; i < f->nextra; i++) {
+		free(f->extra[i].name);
+		free(f->extra[i].json);
+	}
+	free(f->extra);
+	buf_free(&f->text);
+	free(f->program);
+	free(f);
+}
+
+static int check_sum(const struct flow *f, struct err *e)
+{
+	const struct flow_totals *t = &f->t;
+	uint64_t sum = t->out + t->rejected + t->dropped + t->resumed;
+
+	if (t->held == 0 && t->in == sum && t->in == f->read)
+		return 0;
+	return err_set(e, "internal",
+	    "records lost: %llu read, %llu in, %llu out, %llu rejected, %llu dropped, %llu "
+	    "resumed, "
+	    "%llu held: this is a bug",
+	    (unsigned long long)f->read, (unsigned long long)t->in, (unsigned long long)t->out,
+	    (unsigned long long)t->rejected, (unsigned long long)t->dropped,
+	    (unsigned long long)t->resumed, (unsigned long long)t->held);
+}
+
+/* out_finish frees whatever comes of it, so the flow may not hold it any more. */
+static int publish(struct out **o, struct err *e)
+{
+	struct out *out = *o;
+
+	*o = NULL;
+	return out ? out_finish(out, e) : 0;
+}
+
+static int write_stats(struct flow *f, struct err *e)
+{
+	struct out *o = NULL;
+	struct buf text = {0};
+	int rc = -1;
+
+	if (!f->opt.stats)
+		return 0;
+	o = out_open(f->opt.stats, 0, e);
+	if (!o)
+		goto out;
+	flow_stats_text(&text, f);
+	if (out_write(o, text.data, text.len, e) < 0)
+		goto out;
+	rc = publish(&o, e);
+out:
+	out_abort(o);
+	buf_free(&text);
+	return rc;
+}
+
+int flow_finish(struct flow *f, struct err *e)
+{
+	struct buf line = {0};
+
+	if (check_sum(f, e) < 0 || publish(&f->rejects, e) < 0 || write_stats(f, e) < 0 ||
+	    publish(&f->out, e) < 0)
+		return -1;
+	progress_clear(f->progress);
+	if (!f->opt.quiet) {
+		flow_summary_text(&line, f);
+		fprintf(stderr, "%s: %s\n", f->program, buf_cstr(&line));
+		buf_free(&line);
+	}
+	flow_free(f);
+	return 0;
+}
+
+void flow_abort(struct flow *f)
+{
+	struct err ignored;
+
+	if (!f)
+		return;
+	out_abort(f->out);
+	if (f->t.rejected > 0)
+		publish(&f->rejects, &ignored);
+	out_abort(f->rejects);
+	flow_free(f);
+}

@@ -1,0 +1,195 @@
+#include "io/in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#define RAW_SIZE       (128u << 10)
+#define WINDOW_LOG_MAX 31
+#define MAGIC_SIZE     4
+
+enum format { UNKNOWN, PLAIN, ZSTD };
+
+struct in {
+	int fd;
+	char *name;
+	enum format format;
+	unsigned char *raw; /* raw[at..len) is read and not yet used */
+	size_t at, len;
+	uint64_t used;	/* bytes of the file before raw[at] */
+	uint64_t whole; /* bytes of the file that are whole frames */
+	ZSTD_DCtx *z;
+	int in_frame;
+	int more; /* the decoder may hold output although its input is used up */
+};
+
+static int open_file(struct in *in, const char *path, struct err *e)
+{
+	struct stat st;
+
+	in->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (in->fd < 0)
+		return err_sys(e, "%s", path);
+	if (fstat(in->fd, &st) < 0)
+		return err_sys(e, "%s", path);
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return err_sys(e, "%s", path);
+	}
+	posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* advice: may fail */
+	return 0;
+}
+
+struct in *in_open(const char *path, struct err *e)
+{
+	struct in *in = xcalloc(1, sizeof(*in));
+	int standard = !path || strcmp(path, "-") == 0;
+
+	in->name = xstrdup(standard ? "standard input" : path);
+	in->fd = STDIN_FILENO;
+	if (!standard && open_file(in, path, e) < 0) {
+		in_close(in);
+		return NULL;
+	}
+	in->raw = xmalloc(RAW_SIZE);
+	return in;
+}
+
+void in_close(struct in *in)
+{
+	if (!in)
+		return;
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	ZSTD_freeDCtx(in->z);
+	free(in->raw);
+	free(in->name);
+	free(in);
+}
+
+/* read(2), also on a descriptor that somebody made non-blocking. */
+static ssize_t read_some(struct in *in, void *to, size_t n, struct err *e)
+{
+	for (;;) {
+		ssize_t got = read(in->fd, to, n);
+
+		if (got >= 0)
+			return got;
+		if (errno == EAGAIN || errno == EWOULDBLOCK)
+			poll(&(struct pollfd){.fd = in->fd, .events = POLLIN}, 1, -1);
+		else if (errno != EINTR)
+			return err_sys(e, "%s", in->name);
+	}
+}
+
+/* Whether p[0..n), n <= MAGIC_SIZE, may be the beginning of a frame. */
+static int like_magic(const unsigned char *p, size_t n)
+{
+	static const unsigned char frame[MAGIC_SIZE] = {0x28, 0xb5, 0x2f, 0xfd};
+	static const unsigned char skippable[MAGIC_SIZE] = {0x50, 0x2a, 0x4d, 0x18};
+	unsigned char first = n > 0 ? p[0] & 0xf0 : 0x50;
+
+	return memcmp(p, frame, n) == 0 ||
+	       (first == 0x50 && (n < 2 || memcmp(p + 1, skippable + 1, n - 1) == 0));
+}
+
+/* Reads no more than it takes to tell, so that a line typed on a terminal is passed on at once. */
+static int find_format(struct in *in, struct err *e)
+{
+	while (in->len < MAGIC_SIZE && like_magic(in->raw, in->len)) {
+		ssize_t got = read_some(in, in->raw + in->len, RAW_SIZE - in->len, e);
+
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		in->len += (size_t)got;
+	}
+	in->format = in->len >= MAGIC_SIZE && like_magic(in->raw, MAGIC_SIZE) ? ZSTD : PLAIN;
+	if (in->format == ZSTD) {
+		in->z = ZSTD_createDCtx();
+		if (!in->z)
+			return err_set(e, "zstd", "%s: no memory for the decoder", in->name);
+		ZSTD_DCtx_setParameter(in->z, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+	}
+	return 0;
+}
+
+static int decode(struct in *in, ZSTD_outBuffer *out, struct err *e)
+{
+	ZSTD_inBuffer from = {in->raw + in->at, in->len - in->at, 0};
+	size_t rc = ZSTD_decompressStream(in->z, out, &from);
+
+	if (ZSTD_isError(rc))
+		return err_set(
+		    e, "zstd", "%s: not a whole zstd stream: %s", in->name, ZSTD_getErrorName(rc));
+	in->at += from.pos;
+	in->used += from.pos;
+	in->in_frame = rc != 0;
+	in->more = in->in_frame && out->pos == out->size;
+	if (!in->in_frame)
+		in->whole = in->used;
+	return 0;
+}
+
+static ssize_t read_zstd(struct in *in, void *to, size_t n, struct err *e)
+{
+	ZSTD_outBuffer out = {to, n, 0};
+
+	while (out.pos == 0) {
+		if (in->at == in->len && !in->more) {
+			ssize_t got = read_some(in, in->raw, RAW_SIZE, e);
+
+			if (got < 0)
+				return -1;
+			if (got == 0 && in->in_frame)
+				return err_set(e, "torn",
+				    "%s: the zstd frame ends early: the file was cut", in->name);
+			if (got == 0)
+				return 0;
+			in->at = 0;
+			in->len = (size_t)got;
+		}
+		if (decode(in, &out, e) < 0)
+			return -1;
+	}
+	return (ssize_t)out.pos;
+}
+
+ssize_t in_read(struct in *in, void *to, size_t n, struct err *e)
+{
+	if (in->format == UNKNOWN && find_format(in, e) < 0)
+		return -1;
+	if (in->format == ZSTD)
+		return read_zstd(in, to, n, e);
+	if (in->at == in->len)
+		return read_some(in, to, n, e);
+	if (n > in->len - in->at)
+		n = in->len - in->at;
+	memcpy(to, in->raw + in->at, n);
+	in->at += n;
+	return (ssize_t)n;
+}
+
+const char *in_name(const struct in *in)
+{
+	return in->name;
+}
+
+uint64_t in_whole(const struct in *in)
+{
+	return in->whole;
+}
+
+int in_compressed(const struct in *in)
+{
+	return in->format == ZSTD;
+}

@@ -1,0 +1,236 @@
+#include "io/lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "io/in.h"
+
+#define BUFFER_MIN (256u << 10)
+#define LINE_END   2 /* CR LF */
+
+struct lines {
+	char **names;
+	size_t nnames, at_file; /* names[at_file] is open, or the next to be */
+	size_t max;
+	struct in *in;
+	int eof;
+	char *data; /* data[start..end) is read and not yet handed out */
+	size_t cap, start, end;
+	size_t seen; /* of those, bytes known to hold no LF */
+	uint64_t number;
+	int rest; /* the line handed out last was too long and its end is still to come */
+};
+
+static int check_file(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") == 0)
+		return 0;
+	if (stat(path, &st) < 0 || access(path, R_OK) < 0)
+		return err_sys(e, "%s", path);
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return err_sys(e, "%s", path);
+	}
+	return 0;
+}
+
+struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct err *e)
+{
+	static const char *const standard_input[] = {"-"};
+	struct lines *l;
+
+	if (n == 0) {
+		paths = standard_input;
+		n = 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (check_file(paths[i], e) < 0)
+			return NULL;
+	l = xcalloc(1, sizeof(*l));
+	l->max = max ? max : LINES_MAX_DEFAULT;
+	l->nnames = n;
+	l->names = xcalloc(n, sizeof(*l->names));
+	for (size_t i = 0; i < n; i++)
+		l->names[i] = xstrdup(paths[i]);
+	l->cap = BUFFER_MIN;
+	l->data = xmalloc(l->cap);
+	return l;
+}
+
+void lines_close(struct lines *l)
+{
+	if (!l)
+		return;
+	in_close(l->in);
+	for (size_t i = 0; i < l->nnames; i++)
+		free(l->names[i]);
+	free(l->names);
+	free(l->data);
+	free(l);
+}
+
+/* Reads more behind data[end), growing up to what the longest line needs. Sets eof at the end. */
+static int fill(struct lines *l, struct err *e)
+{
+	size_t limit = l->max + LINE_END > BUFFER_MIN ? l->max + LINE_END : BUFFER_MIN;
+	ssize_t got;
+
+	if (l->start > 0) {
+		memmove(l->data, l->data + l->start, l->end - l->start);
+		l->end -= l->start;
+		l->start = 0;
+	}
+	if (l->end == l->cap) {
+		l->cap = l->cap > limit / 2 ? limit : l->cap * 2;
+		l->data = xreallocarray(l->data, l->cap, 1);
+	}
+	got = in_read(l->in, l->data + l->end, l->cap - l->end, e);
+	if (got < 0)
+		return -1;
+	l->end += (size_t)got;
+	l->eof = got == 0;
+	return 0;
+}
+
+static int skip_bom(struct lines *l, struct err *e)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+
+	while (!l->eof && l->end - l->start < 3 &&
+	       memcmp(l->data + l->start, bom, l->end - l->start) == 0)
+		if (fill(l, e) < 0)
+			return -1;
+	if (l->end - l->start >= 3 && memcmp(l->data + l->start, bom, 3) == 0)
+		l->start += 3;
+	return 0;
+}
+
+static int open_file(struct lines *l, struct err *e)
+{
+	l->in = in_open(l->names[l->at_file], e);
+	if (!l->in)
+		return -1;
+	if (strcmp(l->names[l->at_file], "-") == 0) {
+		free(l->names[l->at_file]);
+		l->names[l->at_file] = xstrdup(in_name(l->in));
+	}
+	l->eof = 0;
+	l->start = l->end = l->seen = 0;
+	l->number = 0;
+	return skip_bom(l, e);
+}
+
+static void close_file(struct lines *l)
+{
+	in_close(l->in);
+	l->in = NULL;
+	l->at_file++;
+}
+
+static int blank(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r')
+			return 0;
+	return 1;
+}
+
+/* Finds the end of the line at data[start): 1 with its length, without a line end, in *n and the
+ * bytes to pass over in *whole; 0 where the file has no more; 2 when it is too long. */
+static int find_line(struct lines *l, size_t *n, size_t *whole, struct err *e)
+{
+	for (;;) {
+		size_t have = l->end - l->start;
+		const char *p = l->data + l->start;
+		const char *lf = memchr(p + l->seen, '\n', have - l->seen);
+
+		if (lf || (l->eof && have > 0)) {
+			*n = lf ? (size_t)(lf - p) : have;
+			*whole = lf ? *n + 1 : have;
+			if (lf && *n > 0 && p[*n - 1] == '\r')
+				--*n;
+			return *n > l->max ? 2 : 1;
+		}
+		if (l->eof)
+			return 0;
+		l->seen = have;
+		if (have >= l->max + LINE_END)
+			return 2;
+		if (fill(l, e) < 0)
+			return -1;
+	}
+}
+
+static int next_in_file(struct lines *l, struct line *out, struct err *e)
+{
+	size_t n = 0, whole = 0;
+	int rc;
+
+	for (;;) {
+		rc = find_line(l, &n, &whole, e);
+		if (rc <= 0)
+			return rc;
+		l->number++;
+		*out =
+		    (struct line){l->data + l->start, n, l->names[l->at_file], l->number, rc == 2};
+		if (rc == 2) {
+			out->n = l->max;
+			l->start += l->max;
+			l->rest = 1;
+		} else {
+			l->start += whole;
+		}
+		l->seen = 0;
+		if (rc == 2 || !blank(out->p, out->n))
+			return 1;
+	}
+}
+
+int lines_next(struct lines *l, struct line *out, struct err *e)
+{
+	const char *p;
+	size_t n;
+	int rc;
+
+	while ((rc = lines_rest(l, &p, &n, e)) > 0)
+		;
+	while (rc == 0 && l->at_file < l->nnames) {
+		if (!l->in && open_file(l, e) < 0)
+			return -1;
+		rc = next_in_file(l, out, e);
+		if (rc == 0)
+			close_file(l);
+	}
+	return rc;
+}
+
+int lines_rest(struct lines *l, const char **p, size_t *n, struct err *e)
+{
+	const char *lf;
+
+	if (!l->rest)
+		return 0;
+	if (l->start == l->end && !l->eof && fill(l, e) < 0)
+		return -1;
+	lf = memchr(l->data + l->start, '\n', l->end - l->start);
+	*p = l->data + l->start;
+	*n = lf ? (size_t)(lf - *p) : l->end - l->start;
+	l->start += *n + (lf != NULL);
+	if (lf || (l->eof && *n == 0))
+		l->rest = 0;
+	return *n > 0 ? 1 : 0;
+}
+
+int lines_ready(const struct lines *l)
+{
+	return !l->rest && l->end > l->start &&
+	       memchr(l->data + l->start, '\n', l->end - l->start) != NULL;
+}

@@ -1,0 +1,16 @@
+/* path.h - the little that outputs need to know of paths; private to io/ */
+#ifndef E3_PATH_H
+#define E3_PATH_H
+
+struct err;
+
+char *path_dir(const char *path); /* its directory, "." where it names none; to be freed */
+
+/* The path with symbolic links at its end followed, also to what is not there yet; to be freed.
+ * NULL with errno. */
+char *path_follow(const char *path);
+
+/* Makes a new or changed name in the directory last through a power cut. */
+int path_sync_dir(const char *dir, struct err *e);
+
+#endif
