@@ -1,0 +1,413 @@
+#include "serve/reply.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/utf8.h"
+#include "serve/scan.h"
+#include "json/ids.h"
+#include "json/rec.h"
+
+#define FIELD(type, member)                            \
+	{                                              \
+#member, offsetof(struct type, member) \
+	}
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* Members as their servers name them. */
+struct top {
+	struct span error, text, output_ids, prompt_token_ids, meta_info; /* SGLang */
+	struct span choices, usage, model, id, kv_transfer_params;	  /* OpenAI */
+	struct span content, tokens, stop_type, truncated, tokens_evaluated, tokens_predicted;
+	struct span object, message, detail; /* of errors */
+};
+
+static const struct scan_field top_fields[] = {FIELD(top, error), FIELD(top, text),
+    FIELD(top, output_ids), FIELD(top, prompt_token_ids), FIELD(top, meta_info),
+    FIELD(top, choices), FIELD(top, usage), FIELD(top, model), FIELD(top, id),
+    FIELD(top, kv_transfer_params), FIELD(top, content), FIELD(top, tokens), FIELD(top, stop_type),
+    FIELD(top, truncated), FIELD(top, tokens_evaluated), FIELD(top, tokens_predicted),
+    FIELD(top, object), FIELD(top, message), FIELD(top, detail)};
+
+struct meta {
+	struct span id, finish_reason, prompt_tokens, completion_tokens, weight_version,
+	    num_retractions, num_waiting_reqs, hidden_states;
+};
+
+static const struct scan_field meta_fields[] = {FIELD(meta, id), FIELD(meta, finish_reason),
+    FIELD(meta, prompt_tokens), FIELD(meta, completion_tokens), FIELD(meta, weight_version),
+    FIELD(meta, num_retractions), FIELD(meta, num_waiting_reqs), FIELD(meta, hidden_states)};
+
+struct choice {
+	struct span text, message, token_ids, prompt_token_ids, finish_reason, stop_reason,
+	    matched_stop, logprobs;
+};
+
+static const struct scan_field choice_fields[] = {FIELD(choice, text), FIELD(choice, message),
+    FIELD(choice, token_ids), FIELD(choice, prompt_token_ids), FIELD(choice, finish_reason),
+    FIELD(choice, stop_reason), FIELD(choice, matched_stop), FIELD(choice, logprobs)};
+
+struct message {
+	struct span content, reasoning_content, reasoning, tool_calls;
+};
+
+static const struct scan_field message_fields[] = {FIELD(message, content),
+    FIELD(message, reasoning_content), FIELD(message, reasoning), FIELD(message, tool_calls)};
+
+static const struct {
+	const char *word;
+	enum serve_finish finish;
+} finishes[] = {
+    {"stop", FINISH_STOP},
+    {"length", FINISH_LENGTH},
+    {"tool_calls", FINISH_TOOL_CALLS},
+    {"abort", FINISH_ABORT},
+    /* llama.cpp's stop_type; its "none" is no end at all */
+    {"eos", FINISH_STOP},
+    {"word", FINISH_STOP},
+    {"limit", FINISH_LENGTH},
+};
+
+const char *serve_finish_name(enum serve_finish f)
+{
+	static const char *const names[] = {
+	    "none", "stop", "length", "tool_calls", "abort", "other"};
+
+	return names[f];
+}
+
+static enum serve_finish finish_of(struct span word)
+{
+	for (size_t i = 0; i < COUNT(finishes); i++)
+		if (scan_is(word, finishes[i].word))
+			return finishes[i].finish;
+	return word.p ? FINISH_OTHER : FINISH_NONE;
+}
+
+static struct span string_or_none(struct span v)
+{
+	return v.p && *v.p == '"' ? v : (struct span){NULL, 0};
+}
+
+static int read_ids(struct ints *out, int *has, struct span v, const char *name, struct err *e)
+{
+	if (!v.p)
+		return 0;
+	out->n = 0;
+	*has = 1;
+	return ids_read(out, v, name, e);
+}
+
+static int read_sglang(struct serve_reply *r, const struct top *t, struct err *e)
+{
+	struct meta m = {0};
+	struct span type;
+
+	if (!t->meta_info.p || *t->meta_info.p != '{')
+		return err_set(e, "reply", "meta_info: expected an object");
+	scan_fields(t->meta_info, meta_fields, COUNT(meta_fields), &m);
+	if (m.finish_reason.p && *m.finish_reason.p == '"') {
+		r->finish = finish_of(m.finish_reason);
+	} else {
+		type = scan_get(m.finish_reason, "type");
+		r->finish = finish_of(type);
+		r->matched = scan_int(scan_get(m.finish_reason, "matched"), -1);
+		r->abort_message = string_or_none(scan_get(m.finish_reason, "message"));
+	}
+	r->content = string_or_none(t->text);
+	r->rid = string_or_none(m.id);
+	r->weight_version = string_or_none(m.weight_version);
+	r->prompt_tokens = scan_int(m.prompt_tokens, -1);
+	r->completion_tokens = scan_int(m.completion_tokens, -1);
+	r->retractions = scan_int(m.num_retractions, -1);
+	r->waiting = scan_int(m.num_waiting_reqs, -1);
+	r->states = m.hidden_states;
+	if (read_ids(&r->ids, &r->has_ids, t->output_ids, "output_ids", e) < 0)
+		return -1;
+	return read_ids(
+	    &r->prompt_ids, &r->has_prompt_ids, t->prompt_token_ids, "prompt_token_ids", e);
+}
+
+static int read_llamacpp(struct serve_reply *r, const struct top *t, struct err *e)
+{
+	if (!t->stop_type.p)
+		return err_set(e, "reply", "stop_type: missing");
+	r->finish = finish_of(t->stop_type);
+	r->content = string_or_none(t->content);
+	r->model = string_or_none(t->model);
+	r->prompt_tokens = scan_int(t->tokens_evaluated, -1);
+	r->completion_tokens = scan_int(t->tokens_predicted, -1);
+	r->truncated = span_eq(t->truncated, "true");
+	return read_ids(&r->ids, &r->has_ids, t->tokens, "tokens", e);
+}
+
+/* llama.cpp's chat: an id a token in logprobs.content. */
+static int read_logprobs(struct serve_reply *r, struct span logprobs, struct err *e)
+{
+	struct span list = scan_get(logprobs, "content"), v;
+	struct scan s;
+
+	if (!list.p || *list.p != '[')
+		return 0;
+	r->ids.n = 0;
+	scan_begin(&s, list);
+	while (scan_element(&s, &v)) {
+		int64_t id = scan_int(scan_get(v, "id"), -1);
+
+		if (id < 0 || id > INT32_MAX) {
+			if (r->ids.n == 0)
+				return 0; /* a server whose logprobs have no ids */
+			return err_set(
+			    e, "reply", "logprobs.content[%zu].id: expected a token id", r->ids.n);
+		}
+		ints_push(&r->ids, (int32_t)id);
+	}
+	r->has_ids = 1;
+	return 0;
+}
+
+static int read_message(struct serve_reply *r, struct span v, struct err *e)
+{
+	struct message m = {0};
+	struct span first;
+	struct scan s;
+
+	if (!v.p || *v.p != '{')
+		return err_set(e, "reply", "choices[0].message: expected an object");
+	scan_fields(v, message_fields, COUNT(message_fields), &m);
+	r->content = string_or_none(m.content);
+	r->reasoning = string_or_none(m.reasoning_content.p ? m.reasoning_content : m.reasoning);
+	if (m.tool_calls.p && *m.tool_calls.p == '[') {
+		scan_begin(&s, m.tool_calls);
+		if (scan_element(&s, &first))
+			r->tool_calls = m.tool_calls;
+	}
+	return 0;
+}
+
+static int read_openai(struct serve_reply *r, const struct top *t, int chat, struct err *e)
+{
+	struct choice c = {0};
+	struct span first = {NULL, 0}, ids;
+	struct scan s;
+
+	scan_begin(&s, t->choices);
+	if (!t->choices.p || *t->choices.p != '[' || !scan_element(&s, &first) || *first.p != '{')
+		return err_set(e, "reply", "choices: expected an array with an object");
+	scan_fields(first, choice_fields, COUNT(choice_fields), &c);
+	r->finish = finish_of(c.finish_reason);
+	r->matched = scan_int(c.stop_reason.p ? c.stop_reason : c.matched_stop, -1);
+	r->model = string_or_none(t->model);
+	r->rid = string_or_none(t->id);
+	r->prompt_tokens = scan_int(scan_get(t->usage, "prompt_tokens"), -1);
+	r->completion_tokens = scan_int(scan_get(t->usage, "completion_tokens"), -1);
+	r->states_path = scan_get(t->kv_transfer_params, "hidden_states_path");
+	if (!r->states_path.p)
+		r->states_path = scan_get(t->kv_transfer_params, "handle");
+	if (chat ? read_message(r, c.message, e) < 0 : 0)
+		return -1;
+	if (!chat)
+		r->content = string_or_none(c.text);
+	/* vLLM's chat puts the prompt's ids beside choices, all else puts them in the choice */
+	ids = c.prompt_token_ids.p ? c.prompt_token_ids : t->prompt_token_ids;
+	if (read_ids(&r->ids, &r->has_ids, c.token_ids, "choices[0].token_ids", e) < 0 ||
+	    read_ids(&r->prompt_ids, &r->has_prompt_ids, ids, "prompt_token_ids", e) < 0)
+		return -1;
+	return r->has_ids ? 0 : read_logprobs(r, c.logprobs, e);
+}
+
+static void forget(struct serve_reply *r)
+{
+	struct ints ids = r->ids, prompt_ids = r->prompt_ids;
+
+	ids.n = prompt_ids.n = 0;
+	*r = (struct serve_reply){
+	    .ids = ids,
+	    .prompt_ids = prompt_ids,
+	    .prompt_tokens = -1,
+	    .completion_tokens = -1,
+	    .matched = -1,
+	    .retractions = -1,
+	    .waiting = -1,
+	};
+}
+
+/* Strings that go into the user's records must be what JSON allows. */
+static int check_text(struct span v, const char *name, struct err *e)
+{
+	struct rec r = {0};
+	struct buf b = {0};
+	int rc = 0;
+
+	if (!v.p)
+		return 0;
+	buf_adds(&b, "{\"v\":");
+	buf_add(&b, v.p, v.n);
+	buf_addc(&b, '}');
+	if (rec_parse(&r, b.data, b.len, e) < 0) {
+		e->class = "reply";
+		rc = err_prefix(e, "%s: ", name);
+	}
+	buf_free(&b);
+	rec_free(&r);
+	return rc;
+}
+
+static int check_texts(const struct serve_reply *r, struct err *e)
+{
+	if (check_text(r->content, "content", e) < 0 ||
+	    check_text(r->reasoning, "reasoning_content", e) < 0 ||
+	    check_text(r->tool_calls, "tool_calls", e) < 0 || check_text(r->model, "model", e) < 0)
+		return -1;
+	return check_text(r->weight_version, "weight_version", e);
+}
+
+int serve_reply_read(struct serve_reply *r, enum serve_route route, struct span body, struct err *e)
+{
+	struct top t = {0};
+	struct span v;
+	struct buf msg = {0};
+	int rc;
+
+	forget(r);
+	if (scan_whole(body, &v) < 0 || *v.p != '{')
+		return err_set(e, "reply", "the reply is not one whole JSON object");
+	scan_fields(v, top_fields, COUNT(top_fields), &t);
+	if (t.error.p || scan_is(t.object, "error")) {
+		serve_error_read(&msg, v);
+		err_set(e, "reply", "the server says: %s", buf_cstr(&msg));
+		buf_free(&msg);
+		return -1;
+	}
+	switch (route) {
+	case ROUTE_SGLANG:
+	case ROUTE_STATES_SGLANG: rc = read_sglang(r, &t, e); break;
+	case ROUTE_LLAMACPP: rc = read_llamacpp(r, &t, e); break;
+	default: rc = read_openai(r, &t, route == ROUTE_CHAT, e); break;
+	}
+	if (rc < 0) {
+		e->class = "reply";
+		return -1;
+	}
+	return check_texts(r, e);
+}
+
+void serve_reply_free(struct serve_reply *r)
+{
+	ints_free(&r->ids);
+	ints_free(&r->prompt_ids);
+}
+
+static enum serve_found check_prompt(
+    const struct serve_reply *r, const struct serve_sent *sent, struct err *e)
+{
+	size_t n = sent->ids ? sent->n : r->prompt_ids.n;
+
+	if (r->truncated || (sent->ids && r->prompt_tokens >= 0 && (size_t)r->prompt_tokens < n) ||
+	    (sent->ids && r->has_prompt_ids && r->prompt_ids.n < n)) {
+		err_set(e, "reply", "the server cut the prompt: %zu ids sent, %lld used", n,
+		    (long long)(r->has_prompt_ids ? (int64_t)r->prompt_ids.n : r->prompt_tokens));
+		return FOUND_CUT;
+	}
+	if (sent->ids && r->has_prompt_ids && !ints_eq(&r->prompt_ids, sent->ids, sent->n)) {
+		err_set(e, "reply", "prompt_token_ids are not the ids that were sent");
+		return FOUND_MISMATCH;
+	}
+	if ((sent->ids || r->has_prompt_ids) && r->prompt_tokens >= 0 &&
+	    (size_t)r->prompt_tokens != n) {
+		err_set(e, "reply", "prompt_tokens is %lld for %zu ids",
+		    (long long)r->prompt_tokens, n);
+		return FOUND_MISMATCH;
+	}
+	return FOUND_GOOD;
+}
+
+static enum serve_found check_length(
+    const struct serve_reply *r, const struct serve_sent *sent, struct err *e)
+{
+	int64_t all = r->completion_tokens + (r->prompt_tokens > 0 ? r->prompt_tokens : 0);
+
+	if (r->completion_tokens < 0 || (uint64_t)r->completion_tokens == sent->max_new_tokens)
+		return FOUND_GOOD;
+	/* one less: servers differ on whether the last place of the context is for a token */
+	if ((uint64_t)r->completion_tokens < sent->max_new_tokens &&
+	    (sent->context < 0 || all >= sent->context - 1))
+		return FOUND_GOOD;
+	err_set(e, "reply", "stopped for length after %lld tokens of %llu",
+	    (long long)r->completion_tokens, (unsigned long long)sent->max_new_tokens);
+	return FOUND_MISMATCH;
+}
+
+static enum serve_found check_ids(
+    const struct serve_reply *r, const struct serve_sent *sent, struct err *e)
+{
+	if (sent->want_ids && (!r->has_ids || (sent->want_prompt_ids && !r->has_prompt_ids))) {
+		err_set(e, "reply", "the server gives no %s",
+		    r->has_ids ? "prompt_token_ids" : "token ids");
+		return FOUND_NO_IDS;
+	}
+	if (r->has_ids && r->completion_tokens >= 0 && r->ids.n != (size_t)r->completion_tokens) {
+		err_set(e, "reply", "completion_tokens is %lld for %zu ids",
+		    (long long)r->completion_tokens, r->ids.n);
+		return FOUND_MISMATCH;
+	}
+	if (r->has_ids && r->finish == FINISH_STOP && r->matched >= 0 &&
+	    (r->ids.n == 0 || r->ids.v[r->ids.n - 1] != r->matched)) {
+		err_set(e, "reply", "stopped by token %lld, which is not the last of the answer",
+		    (long long)r->matched);
+		return FOUND_MISMATCH;
+	}
+	return FOUND_GOOD;
+}
+
+enum serve_found serve_reply_check(
+    const struct serve_reply *r, const struct serve_sent *sent, struct err *e)
+{
+	enum serve_found f;
+	char text[200];
+
+	if (r->finish == FINISH_ABORT) {
+		scan_text(text, sizeof(text), r->abort_message);
+		err_set(e, "reply", "aborted by the server%s%s", text[0] ? ": " : "", text);
+		return FOUND_ABORT;
+	}
+	if (r->finish == FINISH_NONE) {
+		err_set(e, "reply", "no finish reason");
+		return FOUND_SHAPE;
+	}
+	if (sent->rid && r->rid.p && !scan_is(r->rid, sent->rid)) {
+		err_set(e, "reply", "the answer to another request");
+		return FOUND_MISMATCH;
+	}
+	if (r->completion_tokens == 0 || (r->has_ids && r->ids.n == 0)) {
+		err_set(e, "reply", "no token was generated");
+		return FOUND_EMPTY;
+	}
+	f = check_prompt(r, sent, e);
+	if (f == FOUND_GOOD)
+		f = check_ids(r, sent, e);
+	if (f == FOUND_GOOD && r->finish == FINISH_LENGTH)
+		f = check_length(r, sent, e);
+	return f;
+}
+
+/* {"error":{"message":..}}, {"error":".."}, {"object":"error","message":..}, {"detail":..} */
+int serve_error_read(struct buf *out, struct span body)
+{
+	struct top t = {0};
+	struct span v, m;
+	char text[400] = "";
+
+	if (scan_whole(body, &v) == 0 && *v.p == '{') {
+		scan_fields(v, top_fields, COUNT(top_fields), &t);
+		m = t.error.p && *t.error.p == '{' ? scan_get(t.error, "message") : t.error;
+		if (!m.p)
+			m = t.message.p ? t.message : t.detail;
+		scan_text(text, sizeof(text), m);
+	}
+	if (text[0])
+		buf_adds(out, text);
+	else
+		utf8_repair(out, body.p, body.n < 200 ? body.n : 200);
+	return strncmp(text, "Loading model", 13) == 0;
+}

@@ -1,0 +1,230 @@
+#include "serve/scan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/utf8.h"
+#include "json/rec.h"
+
+static int blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && blank(*p))
+		p++;
+	return p;
+}
+
+/* Past the string that begins at p, or NULL. */
+static const char *skip_string(const char *p, const char *end)
+{
+	for (p++; p < end; p++) {
+		if (*p == '"')
+			return p + 1;
+		if (*p == '\\' && ++p == end)
+			break;
+	}
+	return NULL;
+}
+
+static int in_scalar(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       c == '-' || c == '+' || c == '.';
+}
+
+static const char *skip_scalar(const char *p, const char *end)
+{
+	const char *start = p;
+
+	while (p < end && in_scalar(*p))
+		p++;
+	return p > start ? p : NULL;
+}
+
+/* Brackets are remembered a bit each; commas and colons inside are not checked: who walks a
+ * container finds them, and a cut never leaves the brackets matched. */
+static const char *skip_container(const char *p, const char *end)
+{
+	uint64_t square[SCAN_DEPTH / 64] = {0};
+	size_t depth = 0;
+
+	while (p && p < end) {
+		size_t bit = depth ? depth - 1 : 0;
+		int is_square = (int)(square[bit / 64] >> (bit % 64) & 1);
+
+		switch (*p) {
+		case '"': p = skip_string(p, end); continue;
+		case '[':
+		case '{':
+			if (depth == SCAN_DEPTH)
+				return NULL;
+			square[depth / 64] &= ~(1ull << (depth % 64));
+			square[depth / 64] |= (uint64_t)(*p == '[') << (depth % 64);
+			depth++;
+			break;
+		case ']':
+		case '}':
+			if (depth == 0 || is_square != (*p == ']'))
+				return NULL;
+			if (--depth == 0)
+				return p + 1;
+			break;
+		default: break;
+		}
+		p++;
+	}
+	return NULL;
+}
+
+static const char *skip_value(const char *p, const char *end)
+{
+	if (p >= end)
+		return NULL;
+	if (*p == '"')
+		return skip_string(p, end);
+	if (*p == '{' || *p == '[')
+		return skip_container(p, end);
+	return skip_scalar(p, end);
+}
+
+int scan_whole(struct span text, struct span *value)
+{
+	const char *end = text.p + text.n, *p, *q;
+
+	if (!text.p)
+		return -1;
+	p = skip_blanks(text.p, end);
+	q = skip_value(p, end);
+	if (!q || skip_blanks(q, end) != end)
+		return -1;
+	*value = (struct span){p, (size_t)(q - p)};
+	return 0;
+}
+
+void scan_begin(struct scan *s, struct span value)
+{
+	*s = (struct scan){NULL, NULL};
+	if (value.n >= 2 && (*value.p == '{' || *value.p == '['))
+		*s = (struct scan){value.p + 1, value.p + value.n - 1};
+}
+
+/* A value, and the comma behind it. */
+static int take_value(struct scan *s, struct span *val)
+{
+	const char *q = skip_value(s->p, s->end);
+
+	if (!q) {
+		s->p = s->end;
+		return 0;
+	}
+	*val = (struct span){s->p, (size_t)(q - s->p)};
+	q = skip_blanks(q, s->end);
+	s->p = q < s->end && *q == ',' ? q + 1 : s->end;
+	return 1;
+}
+
+int scan_member(struct scan *s, struct span *key, struct span *val)
+{
+	const char *q;
+
+	s->p = skip_blanks(s->p, s->end);
+	if (s->p >= s->end || *s->p != '"' || !(q = skip_string(s->p, s->end)))
+		return 0;
+	*key = (struct span){s->p + 1, (size_t)(q - s->p) - 2};
+	q = skip_blanks(q, s->end);
+	if (q >= s->end || *q != ':')
+		return 0;
+	s->p = skip_blanks(q + 1, s->end);
+	return take_value(s, val);
+}
+
+int scan_element(struct scan *s, struct span *val)
+{
+	s->p = skip_blanks(s->p, s->end);
+	return s->p < s->end && take_value(s, val);
+}
+
+void scan_fields(struct span object, const struct scan_field *f, size_t n, void *into)
+{
+	struct span key, val;
+	struct scan s;
+
+	if (!object.p || *object.p != '{')
+		return;
+	scan_begin(&s, object);
+	while (scan_member(&s, &key, &val)) {
+		for (size_t i = 0; i < n; i++) {
+			struct span *to = (struct span *)(void *)((char *)into + f[i].at);
+
+			if (span_eq(key, f[i].name))
+				*to = span_eq(val, "null") ? (struct span){NULL, 0} : val;
+		}
+	}
+}
+
+struct span scan_get(struct span object, const char *name)
+{
+	struct span out = {NULL, 0};
+	struct scan_field f = {name, 0};
+
+	scan_fields(object, &f, 1, &out);
+	return out;
+}
+
+double scan_num(struct span v, double otherwise)
+{
+	double d;
+
+	if (!v.p || (*v.p != '-' && (*v.p < '0' || *v.p > '9')) || num_double(v.p, v.n, &d) < 0)
+		return otherwise;
+	return d;
+}
+
+int64_t scan_int(struct span v, int64_t otherwise)
+{
+	int64_t i;
+	double d;
+
+	if (!v.p)
+		return otherwise;
+	if (num_i64(v.p, v.n, &i) == 0)
+		return i;
+	d = scan_num(v, NAN);
+	return d >= -9e15 && d <= 9e15 && d == floor(d) ? (int64_t)d : otherwise;
+}
+
+int scan_is(struct span v, const char *s)
+{
+	return v.p && v.n >= 2 && *v.p == '"' && span_eq((struct span){v.p + 1, v.n - 2}, s);
+}
+
+void scan_text(char *out, size_t size, struct span v)
+{
+	struct buf raw = {0}, b = {0};
+	size_t n = 0;
+
+	out[0] = '\0';
+	if (!v.p || *v.p != '"' || size == 0)
+		return;
+	utf8_repair(&raw, v.p, v.n);
+	if (json_str(&b, (struct span){raw.data, raw.len}, NULL) == 0) {
+		while (n < b.len) {
+			size_t len = utf8_len(b.data + n, b.len - n);
+
+			if (len == 0 || n + len >= size)
+				break;
+			memcpy(out + n, b.data + n, len);
+			if ((unsigned char)out[n] < 0x20 || out[n] == 0x7f)
+				out[n] = '?';
+			n += len;
+		}
+		out[n] = '\0';
+	}
+	buf_free(&raw);
+	buf_free(&b);
+}
