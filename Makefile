@@ -34,6 +34,7 @@ LIBSRC  = $(filter-out %/main.c,$(SRC))
 OBJ     = $(SRC:src/%.c=$(BUILD)/obj/%.o)
 LIBOBJ  = $(LIBSRC:src/%.c=$(BUILD)/obj/%.o)
 UNIT    = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+ORACLE  = $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracle/*.c))
 FUZZ    = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 all: $(PROGRAMS:%=$(BIN)/%)
@@ -61,6 +62,11 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libe3.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< tests/fuzz/replay.c $(BUILD)/libe3.a $(LIBS)
 
+# What an oracle test drives.
+$(BUILD)/oracle/%: tests/oracle/%.c $(BUILD)/libe3.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS)
+
 tests: all $(UNIT) $(FUZZ:%=$(BUILD)/fuzz/%)
 
 check: deps-check
@@ -80,8 +86,10 @@ check-valgrind: deps-check
 	    E3_WRAP="valgrind -q --error-exitcode=99 --leak-check=full" tests/run unit
 
 check-oracle: deps-check
-	@$(MAKE) --no-print-directory -j2 all
+	@$(MAKE) --no-print-directory -j2 all oracle-drivers
 	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run oracle
+
+oracle-drivers: $(ORACLE)
 
 fuzz:
 	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang OPT="-O1 -g" \
@@ -119,8 +127,8 @@ install: all
 clean:
 	rm -rf bin build demo-out
 
-.PHONY: all tests check check-asan check-tsan check-valgrind check-oracle fuzz bench demo deps \
+.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle fuzz bench demo deps \
     deps-check install clean
 .SECONDARY:
 
--include $(OBJ:.o=.d) $(UNIT:=.d)
+-include $(OBJ:.o=.d) $(UNIT:=.d) $(ORACLE:=.d)
