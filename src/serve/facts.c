@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "serve/scan.h"
+#include "serve/lax.h"
 
 #define API(a)	 (1u << (a))
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 static void set_int(int64_t *to, struct span v)
 {
-	int64_t i = scan_int(v, -1);
+	int64_t i = lax_int(v, -1);
 
 	if (i > 0)
 		*to = i;
@@ -19,12 +19,12 @@ static void set_int(int64_t *to, struct span v)
 static void set_text(char *to, size_t size, struct span v)
 {
 	if (v.p && *v.p == '"')
-		scan_text(to, size, v);
+		lax_text(to, size, v);
 }
 
 static int object(struct span body, struct span *v)
 {
-	return scan_whole(body, v) == 0 && *v->p == '{' ? 0 : -1;
+	return lax_whole(body, v) == 0 && *v->p == '{' ? 0 : -1;
 }
 
 /* {"data":[{"id":..,"max_model_len":..,"owned_by":..}]} */
@@ -35,21 +35,21 @@ static int read_models(struct serve_facts *f, struct span body)
 		enum serve_api api;
 	} owners[] = {{"sglang", API_SGLANG}, {"vllm", API_VLLM}, {"llamacpp", API_LLAMACPP}};
 	struct span v, first = {NULL, 0}, data;
-	struct scan s;
+	struct lax s;
 
 	if (object(body, &v) < 0)
 		return -1;
-	data = scan_get(v, "data");
+	data = lax_get(v, "data");
 	if (!data.p || *data.p != '[')
 		return -1;
-	scan_begin(&s, data);
-	if (!scan_element(&s, &first) || *first.p != '{')
+	lax_begin(&s, data);
+	if (!lax_element(&s, &first) || *first.p != '{')
 		return -1;
-	set_text(f->served, sizeof(f->served), scan_get(first, "id"));
-	set_text(f->model, sizeof(f->model), scan_get(first, "root"));
-	set_int(&f->context, scan_get(first, "max_model_len"));
+	set_text(f->served, sizeof(f->served), lax_get(first, "id"));
+	set_text(f->model, sizeof(f->model), lax_get(first, "root"));
+	set_int(&f->context, lax_get(first, "max_model_len"));
 	for (size_t i = 0; i < COUNT(owners); i++)
-		if (f->api == API_AUTO && scan_is(scan_get(first, "owned_by"), owners[i].owner))
+		if (f->api == API_AUTO && lax_is(lax_get(first, "owned_by"), owners[i].owner))
 			f->api = owners[i].api;
 	return 0;
 }
@@ -58,15 +58,15 @@ static int read_server_info(struct serve_facts *f, struct span body)
 {
 	struct span v;
 
-	if (object(body, &v) < 0 || !(scan_get(v, "model_path").p || scan_get(v, "version").p))
+	if (object(body, &v) < 0 || !(lax_get(v, "model_path").p || lax_get(v, "version").p))
 		return -1;
 	f->api = f->api == API_AUTO ? API_SGLANG : f->api;
-	set_text(f->model, sizeof(f->model), scan_get(v, "model_path"));
-	set_text(f->version, sizeof(f->version), scan_get(v, "version"));
-	set_int(&f->context, scan_get(v, "context_length"));
-	set_int(&f->slots, scan_get(v, "max_running_requests"));
-	set_int(&f->kv_tokens, scan_get(v, "max_total_num_tokens"));
-	f->auto_truncate = span_eq(scan_get(v, "allow_auto_truncate"), "true");
+	set_text(f->model, sizeof(f->model), lax_get(v, "model_path"));
+	set_text(f->version, sizeof(f->version), lax_get(v, "version"));
+	set_int(&f->context, lax_get(v, "context_length"));
+	set_int(&f->slots, lax_get(v, "max_running_requests"));
+	set_int(&f->kv_tokens, lax_get(v, "max_total_num_tokens"));
+	f->auto_truncate = span_eq(lax_get(v, "allow_auto_truncate"), "true");
 	return 0;
 }
 
@@ -74,11 +74,11 @@ static int read_model_info(struct serve_facts *f, struct span body)
 {
 	struct span v;
 
-	if (object(body, &v) < 0 || !scan_get(v, "model_path").p)
+	if (object(body, &v) < 0 || !lax_get(v, "model_path").p)
 		return -1;
 	f->api = f->api == API_AUTO ? API_SGLANG : f->api;
-	set_text(f->model, sizeof(f->model), scan_get(v, "model_path"));
-	set_text(f->weight_version, sizeof(f->weight_version), scan_get(v, "weight_version"));
+	set_text(f->model, sizeof(f->model), lax_get(v, "model_path"));
+	set_text(f->weight_version, sizeof(f->weight_version), lax_get(v, "weight_version"));
 	return 0;
 }
 
@@ -87,13 +87,13 @@ static int read_props(struct serve_facts *f, struct span body)
 {
 	struct span v;
 
-	if (object(body, &v) < 0 || !scan_get(v, "total_slots").p)
+	if (object(body, &v) < 0 || !lax_get(v, "total_slots").p)
 		return -1;
 	f->api = f->api == API_AUTO ? API_LLAMACPP : f->api;
-	set_int(&f->slots, scan_get(v, "total_slots"));
-	set_text(f->model, sizeof(f->model), scan_get(v, "model_path"));
-	set_text(f->version, sizeof(f->version), scan_get(v, "build_info"));
-	set_int(&f->context, scan_get(scan_get(v, "default_generation_settings"), "n_ctx"));
+	set_int(&f->slots, lax_get(v, "total_slots"));
+	set_text(f->model, sizeof(f->model), lax_get(v, "model_path"));
+	set_text(f->version, sizeof(f->version), lax_get(v, "build_info"));
+	set_int(&f->context, lax_get(lax_get(v, "default_generation_settings"), "n_ctx"));
 	return 0;
 }
 
@@ -101,10 +101,10 @@ static int read_version(struct serve_facts *f, struct span body)
 {
 	struct span v;
 
-	if (object(body, &v) < 0 || !scan_get(v, "version").p)
+	if (object(body, &v) < 0 || !lax_get(v, "version").p)
 		return -1;
 	f->api = f->api == API_AUTO ? API_VLLM : f->api;
-	set_text(f->version, sizeof(f->version), scan_get(v, "version"));
+	set_text(f->version, sizeof(f->version), lax_get(v, "version"));
 	return 0;
 }
 

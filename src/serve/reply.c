@@ -4,9 +4,8 @@
 
 #include "base/err.h"
 #include "base/utf8.h"
-#include "serve/scan.h"
+#include "serve/lax.h"
 #include "json/ids.h"
-#include "json/rec.h"
 
 #define FIELD(type, member)                            \
 	{                                              \
@@ -22,7 +21,7 @@ struct top {
 	struct span object, message, detail; /* of errors */
 };
 
-static const struct scan_field top_fields[] = {FIELD(top, error), FIELD(top, text),
+static const struct lax_field top_fields[] = {FIELD(top, error), FIELD(top, text),
     FIELD(top, output_ids), FIELD(top, prompt_token_ids), FIELD(top, meta_info),
     FIELD(top, choices), FIELD(top, usage), FIELD(top, model), FIELD(top, id),
     FIELD(top, kv_transfer_params), FIELD(top, content), FIELD(top, tokens), FIELD(top, stop_type),
@@ -34,7 +33,7 @@ struct meta {
 	    num_retractions, num_waiting_reqs, hidden_states;
 };
 
-static const struct scan_field meta_fields[] = {FIELD(meta, id), FIELD(meta, finish_reason),
+static const struct lax_field meta_fields[] = {FIELD(meta, id), FIELD(meta, finish_reason),
     FIELD(meta, prompt_tokens), FIELD(meta, completion_tokens), FIELD(meta, weight_version),
     FIELD(meta, num_retractions), FIELD(meta, num_waiting_reqs), FIELD(meta, hidden_states)};
 
@@ -43,7 +42,7 @@ struct choice {
 	    matched_stop, logprobs;
 };
 
-static const struct scan_field choice_fields[] = {FIELD(choice, text), FIELD(choice, message),
+static const struct lax_field choice_fields[] = {FIELD(choice, text), FIELD(choice, message),
     FIELD(choice, token_ids), FIELD(choice, prompt_token_ids), FIELD(choice, finish_reason),
     FIELD(choice, stop_reason), FIELD(choice, matched_stop), FIELD(choice, logprobs)};
 
@@ -51,7 +50,7 @@ struct message {
 	struct span content, reasoning_content, reasoning, tool_calls;
 };
 
-static const struct scan_field message_fields[] = {FIELD(message, content),
+static const struct lax_field message_fields[] = {FIELD(message, content),
     FIELD(message, reasoning_content), FIELD(message, reasoning), FIELD(message, tool_calls)};
 
 static const struct {
@@ -79,7 +78,7 @@ const char *serve_finish_name(enum serve_finish f)
 static enum serve_finish finish_of(struct span word)
 {
 	for (size_t i = 0; i < COUNT(finishes); i++)
-		if (scan_is(word, finishes[i].word))
+		if (lax_is(word, finishes[i].word))
 			return finishes[i].finish;
 	return word.p ? FINISH_OTHER : FINISH_NONE;
 }
@@ -105,22 +104,22 @@ static int read_sglang(struct serve_reply *r, const struct top *t, struct err *e
 
 	if (!t->meta_info.p || *t->meta_info.p != '{')
 		return err_set(e, "reply", "meta_info: expected an object");
-	scan_fields(t->meta_info, meta_fields, COUNT(meta_fields), &m);
+	lax_fields(t->meta_info, meta_fields, COUNT(meta_fields), &m);
 	if (m.finish_reason.p && *m.finish_reason.p == '"') {
 		r->finish = finish_of(m.finish_reason);
 	} else {
-		type = scan_get(m.finish_reason, "type");
+		type = lax_get(m.finish_reason, "type");
 		r->finish = finish_of(type);
-		r->matched = scan_int(scan_get(m.finish_reason, "matched"), -1);
-		r->abort_message = string_or_none(scan_get(m.finish_reason, "message"));
+		r->matched = lax_int(lax_get(m.finish_reason, "matched"), -1);
+		r->abort_message = string_or_none(lax_get(m.finish_reason, "message"));
 	}
 	r->content = string_or_none(t->text);
 	r->rid = string_or_none(m.id);
 	r->weight_version = string_or_none(m.weight_version);
-	r->prompt_tokens = scan_int(m.prompt_tokens, -1);
-	r->completion_tokens = scan_int(m.completion_tokens, -1);
-	r->retractions = scan_int(m.num_retractions, -1);
-	r->waiting = scan_int(m.num_waiting_reqs, -1);
+	r->prompt_tokens = lax_int(m.prompt_tokens, -1);
+	r->completion_tokens = lax_int(m.completion_tokens, -1);
+	r->retractions = lax_int(m.num_retractions, -1);
+	r->waiting = lax_int(m.num_waiting_reqs, -1);
 	r->states = m.hidden_states;
 	if (read_ids(&r->ids, &r->has_ids, t->output_ids, "output_ids", e) < 0)
 		return -1;
@@ -135,8 +134,8 @@ static int read_llamacpp(struct serve_reply *r, const struct top *t, struct err 
 	r->finish = finish_of(t->stop_type);
 	r->content = string_or_none(t->content);
 	r->model = string_or_none(t->model);
-	r->prompt_tokens = scan_int(t->tokens_evaluated, -1);
-	r->completion_tokens = scan_int(t->tokens_predicted, -1);
+	r->prompt_tokens = lax_int(t->tokens_evaluated, -1);
+	r->completion_tokens = lax_int(t->tokens_predicted, -1);
 	r->truncated = span_eq(t->truncated, "true");
 	return read_ids(&r->ids, &r->has_ids, t->tokens, "tokens", e);
 }
@@ -144,15 +143,15 @@ static int read_llamacpp(struct serve_reply *r, const struct top *t, struct err 
 /* llama.cpp's chat: an id a token in logprobs.content. */
 static int read_logprobs(struct serve_reply *r, struct span logprobs, struct err *e)
 {
-	struct span list = scan_get(logprobs, "content"), v;
-	struct scan s;
+	struct span list = lax_get(logprobs, "content"), v;
+	struct lax s;
 
 	if (!list.p || *list.p != '[')
 		return 0;
 	r->ids.n = 0;
-	scan_begin(&s, list);
-	while (scan_element(&s, &v)) {
-		int64_t id = scan_int(scan_get(v, "id"), -1);
+	lax_begin(&s, list);
+	while (lax_element(&s, &v)) {
+		int64_t id = lax_int(lax_get(v, "id"), -1);
 
 		if (id < 0 || id > INT32_MAX) {
 			if (r->ids.n == 0)
@@ -170,16 +169,16 @@ static int read_message(struct serve_reply *r, struct span v, struct err *e)
 {
 	struct message m = {0};
 	struct span first;
-	struct scan s;
+	struct lax s;
 
 	if (!v.p || *v.p != '{')
 		return err_set(e, "reply", "choices[0].message: expected an object");
-	scan_fields(v, message_fields, COUNT(message_fields), &m);
+	lax_fields(v, message_fields, COUNT(message_fields), &m);
 	r->content = string_or_none(m.content);
 	r->reasoning = string_or_none(m.reasoning_content.p ? m.reasoning_content : m.reasoning);
 	if (m.tool_calls.p && *m.tool_calls.p == '[') {
-		scan_begin(&s, m.tool_calls);
-		if (scan_element(&s, &first))
+		lax_begin(&s, m.tool_calls);
+		if (lax_element(&s, &first))
 			r->tool_calls = m.tool_calls;
 	}
 	return 0;
@@ -189,21 +188,21 @@ static int read_openai(struct serve_reply *r, const struct top *t, int chat, str
 {
 	struct choice c = {0};
 	struct span first = {NULL, 0}, ids;
-	struct scan s;
+	struct lax s;
 
-	scan_begin(&s, t->choices);
-	if (!t->choices.p || *t->choices.p != '[' || !scan_element(&s, &first) || *first.p != '{')
+	lax_begin(&s, t->choices);
+	if (!t->choices.p || *t->choices.p != '[' || !lax_element(&s, &first) || *first.p != '{')
 		return err_set(e, "reply", "choices: expected an array with an object");
-	scan_fields(first, choice_fields, COUNT(choice_fields), &c);
+	lax_fields(first, choice_fields, COUNT(choice_fields), &c);
 	r->finish = finish_of(c.finish_reason);
-	r->matched = scan_int(c.stop_reason.p ? c.stop_reason : c.matched_stop, -1);
+	r->matched = lax_int(c.stop_reason.p ? c.stop_reason : c.matched_stop, -1);
 	r->model = string_or_none(t->model);
 	r->rid = string_or_none(t->id);
-	r->prompt_tokens = scan_int(scan_get(t->usage, "prompt_tokens"), -1);
-	r->completion_tokens = scan_int(scan_get(t->usage, "completion_tokens"), -1);
-	r->states_path = scan_get(t->kv_transfer_params, "hidden_states_path");
+	r->prompt_tokens = lax_int(lax_get(t->usage, "prompt_tokens"), -1);
+	r->completion_tokens = lax_int(lax_get(t->usage, "completion_tokens"), -1);
+	r->states_path = lax_get(t->kv_transfer_params, "hidden_states_path");
 	if (!r->states_path.p)
-		r->states_path = scan_get(t->kv_transfer_params, "handle");
+		r->states_path = lax_get(t->kv_transfer_params, "handle");
 	if (chat ? read_message(r, c.message, e) < 0 : 0)
 		return -1;
 	if (!chat)
@@ -235,22 +234,10 @@ static void forget(struct serve_reply *r)
 /* Strings that go into the user's records must be what JSON allows. */
 static int check_text(struct span v, const char *name, struct err *e)
 {
-	struct rec r = {0};
-	struct buf b = {0};
-	int rc = 0;
-
-	if (!v.p)
+	if (!v.p || lax_strict(v, e) == 0)
 		return 0;
-	buf_adds(&b, "{\"v\":");
-	buf_add(&b, v.p, v.n);
-	buf_addc(&b, '}');
-	if (rec_parse(&r, b.data, b.len, e) < 0) {
-		e->class = "reply";
-		rc = err_prefix(e, "%s: ", name);
-	}
-	buf_free(&b);
-	rec_free(&r);
-	return rc;
+	e->class = "reply";
+	return err_prefix(e, "%s: ", name);
 }
 
 static int check_texts(const struct serve_reply *r, struct err *e)
@@ -270,10 +257,10 @@ int serve_reply_read(struct serve_reply *r, enum serve_route route, struct span 
 	int rc;
 
 	forget(r);
-	if (scan_whole(body, &v) < 0 || *v.p != '{')
+	if (lax_whole(body, &v) < 0 || *v.p != '{')
 		return err_set(e, "reply", "the reply is not one whole JSON object");
-	scan_fields(v, top_fields, COUNT(top_fields), &t);
-	if (t.error.p || scan_is(t.object, "error")) {
+	lax_fields(v, top_fields, COUNT(top_fields), &t);
+	if (t.error.p || lax_is(t.object, "error")) {
 		serve_error_read(&msg, v);
 		err_set(e, "reply", "the server says: %s", buf_cstr(&msg));
 		buf_free(&msg);
@@ -367,7 +354,7 @@ enum serve_found serve_reply_check(
 	char text[200];
 
 	if (r->finish == FINISH_ABORT) {
-		scan_text(text, sizeof(text), r->abort_message);
+		lax_text(text, sizeof(text), r->abort_message);
 		err_set(e, "reply", "aborted by the server%s%s", text[0] ? ": " : "", text);
 		return FOUND_ABORT;
 	}
@@ -375,7 +362,7 @@ enum serve_found serve_reply_check(
 		err_set(e, "reply", "no finish reason");
 		return FOUND_SHAPE;
 	}
-	if (sent->rid && r->rid.p && !scan_is(r->rid, sent->rid)) {
+	if (sent->rid && r->rid.p && !lax_is(r->rid, sent->rid)) {
 		err_set(e, "reply", "the answer to another request");
 		return FOUND_MISMATCH;
 	}
@@ -398,12 +385,12 @@ int serve_error_read(struct buf *out, struct span body)
 	struct span v, m;
 	char text[400] = "";
 
-	if (scan_whole(body, &v) == 0 && *v.p == '{') {
-		scan_fields(v, top_fields, COUNT(top_fields), &t);
-		m = t.error.p && *t.error.p == '{' ? scan_get(t.error, "message") : t.error;
+	if (lax_whole(body, &v) == 0 && *v.p == '{') {
+		lax_fields(v, top_fields, COUNT(top_fields), &t);
+		m = t.error.p && *t.error.p == '{' ? lax_get(t.error, "message") : t.error;
 		if (!m.p)
 			m = t.message.p ? t.message : t.detail;
-		scan_text(text, sizeof(text), m);
+		lax_text(text, sizeof(text), m);
 	}
 	if (text[0])
 		buf_adds(out, text);

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "serve/scan.h"
+#include "serve/lax.h"
 #include "json/ids.h"
 #include "json/rec.h"
 
@@ -166,12 +166,12 @@ static int check_extra(const struct serve_plan *p, struct span key, struct err *
 static int add_inner(struct serve_plan *p, struct span object, struct err *e)
 {
 	struct span key, val;
-	struct scan in;
+	struct lax in;
 
 	if (*object.p != '{')
 		return err_set(e, "config", "--extra: sampling_params: expected an object");
-	scan_begin(&in, object);
-	while (scan_member(&in, &key, &val)) {
+	lax_begin(&in, object);
+	while (lax_member(&in, &key, &val)) {
 		if (check_extra(p, key, e) < 0)
 			return -1;
 		add_member(&p->inner, key, val);

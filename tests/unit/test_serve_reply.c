@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "serve/reply.h"
-#include "serve/scan.h"
+#include "serve/lax.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -310,14 +310,14 @@ static void whole_values(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(table); i++)
-		if ((scan_whole(text(table[i].json), &v) == 0) != table[i].ok)
+		if ((lax_whole(text(table[i].json), &v) == 0) != table[i].ok)
 			fail_msg("%s", table[i].json);
 	for (int i = 0; i < 100000; i++)
 		buf_addc(&deep, '[');
 	for (int i = 0; i < 100000; i++)
 		buf_addc(&deep, ']');
-	assert_int_equal(scan_whole((struct span){deep.data, deep.len}, &v), -1);
-	assert_int_equal(scan_whole((struct span){deep.data + 99000, 2000}, &v), 0);
+	assert_int_equal(lax_whole((struct span){deep.data, deep.len}, &v), -1);
+	assert_int_equal(lax_whole((struct span){deep.data + 99000, 2000}, &v), 0);
 	buf_free(&deep);
 }
 

@@ -1,8 +1,9 @@
-#include "serve/scan.h"
+#include "serve/lax.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/num.h"
 #include "base/utf8.h"
 #include "json/rec.h"
@@ -50,7 +51,7 @@ static const char *skip_scalar(const char *p, const char *end)
  * container finds them, and a cut never leaves the brackets matched. */
 static const char *skip_container(const char *p, const char *end)
 {
-	uint64_t square[SCAN_DEPTH / 64] = {0};
+	uint64_t square[LAX_DEPTH / 64] = {0};
 	size_t depth = 0;
 
 	while (p && p < end) {
@@ -61,7 +62,7 @@ static const char *skip_container(const char *p, const char *end)
 		case '"': p = skip_string(p, end); continue;
 		case '[':
 		case '{':
-			if (depth == SCAN_DEPTH)
+			if (depth == LAX_DEPTH)
 				return NULL;
 			square[depth / 64] &= ~(1ull << (depth % 64));
 			square[depth / 64] |= (uint64_t)(*p == '[') << (depth % 64);
@@ -92,7 +93,7 @@ static const char *skip_value(const char *p, const char *end)
 	return skip_scalar(p, end);
 }
 
-int scan_whole(struct span text, struct span *value)
+int lax_whole(struct span text, struct span *value)
 {
 	const char *end = text.p + text.n, *p, *q;
 
@@ -106,15 +107,15 @@ int scan_whole(struct span text, struct span *value)
 	return 0;
 }
 
-void scan_begin(struct scan *s, struct span value)
+void lax_begin(struct lax *s, struct span value)
 {
-	*s = (struct scan){NULL, NULL};
+	*s = (struct lax){NULL, NULL};
 	if (value.n >= 2 && (*value.p == '{' || *value.p == '['))
-		*s = (struct scan){value.p + 1, value.p + value.n - 1};
+		*s = (struct lax){value.p + 1, value.p + value.n - 1};
 }
 
 /* A value, and the comma behind it. */
-static int take_value(struct scan *s, struct span *val)
+static int take_value(struct lax *s, struct span *val)
 {
 	const char *q = skip_value(s->p, s->end);
 
@@ -128,7 +129,7 @@ static int take_value(struct scan *s, struct span *val)
 	return 1;
 }
 
-int scan_member(struct scan *s, struct span *key, struct span *val)
+int lax_member(struct lax *s, struct span *key, struct span *val)
 {
 	const char *q;
 
@@ -143,21 +144,21 @@ int scan_member(struct scan *s, struct span *key, struct span *val)
 	return take_value(s, val);
 }
 
-int scan_element(struct scan *s, struct span *val)
+int lax_element(struct lax *s, struct span *val)
 {
 	s->p = skip_blanks(s->p, s->end);
 	return s->p < s->end && take_value(s, val);
 }
 
-void scan_fields(struct span object, const struct scan_field *f, size_t n, void *into)
+void lax_fields(struct span object, const struct lax_field *f, size_t n, void *into)
 {
 	struct span key, val;
-	struct scan s;
+	struct lax s;
 
 	if (!object.p || *object.p != '{')
 		return;
-	scan_begin(&s, object);
-	while (scan_member(&s, &key, &val)) {
+	lax_begin(&s, object);
+	while (lax_member(&s, &key, &val)) {
 		for (size_t i = 0; i < n; i++) {
 			struct span *to = (struct span *)(void *)((char *)into + f[i].at);
 
@@ -167,16 +168,16 @@ void scan_fields(struct span object, const struct scan_field *f, size_t n, void 
 	}
 }
 
-struct span scan_get(struct span object, const char *name)
+struct span lax_get(struct span object, const char *name)
 {
 	struct span out = {NULL, 0};
-	struct scan_field f = {name, 0};
+	struct lax_field f = {name, 0};
 
-	scan_fields(object, &f, 1, &out);
+	lax_fields(object, &f, 1, &out);
 	return out;
 }
 
-double scan_num(struct span v, double otherwise)
+double lax_num(struct span v, double otherwise)
 {
 	double d;
 
@@ -185,7 +186,7 @@ double scan_num(struct span v, double otherwise)
 	return d;
 }
 
-int64_t scan_int(struct span v, int64_t otherwise)
+int64_t lax_int(struct span v, int64_t otherwise)
 {
 	int64_t i;
 	double d;
@@ -194,37 +195,50 @@ int64_t scan_int(struct span v, int64_t otherwise)
 		return otherwise;
 	if (num_i64(v.p, v.n, &i) == 0)
 		return i;
-	d = scan_num(v, NAN);
+	d = lax_num(v, NAN);
 	return d >= -9e15 && d <= 9e15 && d == floor(d) ? (int64_t)d : otherwise;
 }
 
-int scan_is(struct span v, const char *s)
+int lax_is(struct span v, const char *s)
 {
 	return v.p && v.n >= 2 && *v.p == '"' && span_eq((struct span){v.p + 1, v.n - 2}, s);
 }
 
-void scan_text(char *out, size_t size, struct span v)
+int lax_strict(struct span v, struct err *e)
 {
-	struct buf raw = {0}, b = {0};
+	struct rec r = {0};
+	struct buf b = {0};
+	int rc;
+
+	buf_adds(&b, "{\"v\":");
+	buf_add(&b, v.p, v.n);
+	buf_addc(&b, '}');
+	rc = rec_parse(&r, b.data, b.len, e);
+	buf_free(&b);
+	rec_free(&r);
+	return rc;
+}
+
+void lax_text(char *out, size_t size, struct span v)
+{
+	struct buf b = {0};
+	struct err ignored;
 	size_t n = 0;
 
 	out[0] = '\0';
-	if (!v.p || *v.p != '"' || size == 0)
+	if (!v.p || *v.p != '"' || size == 0 || lax_strict(v, &ignored) < 0)
 		return;
-	utf8_repair(&raw, v.p, v.n);
-	if (json_str(&b, (struct span){raw.data, raw.len}, NULL) == 0) {
-		while (n < b.len) {
-			size_t len = utf8_len(b.data + n, b.len - n);
+	json_str(&b, v, NULL);
+	while (n < b.len) {
+		size_t len = utf8_len(b.data + n, b.len - n);
 
-			if (len == 0 || n + len >= size)
-				break;
-			memcpy(out + n, b.data + n, len);
-			if ((unsigned char)out[n] < 0x20 || out[n] == 0x7f)
-				out[n] = '?';
-			n += len;
-		}
-		out[n] = '\0';
+		if (len == 0 || n + len >= size)
+			break;
+		memcpy(out + n, b.data + n, len);
+		if ((unsigned char)out[n] < 0x20 || out[n] == 0x7f)
+			out[n] = '?';
+		n += len;
 	}
-	buf_free(&raw);
+	out[n] = '\0';
 	buf_free(&b);
 }
