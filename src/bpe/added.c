@@ -1,0 +1,156 @@
+#include "bpe/added.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "bpe/unicode.h"
+
+void added_init(struct added *a)
+{
+	*a = (struct added){0};
+	memset(a->first, 0xFF, sizeof(a->first));
+}
+
+void added_free(struct added *a)
+{
+	free(a->token);
+	free(a->node);
+	added_init(a);
+}
+
+/* The child of `parent` (-1: of the root) for byte c, or -1. */
+static int32_t child_of(const struct added *a, int32_t parent, unsigned char c)
+{
+	int32_t i;
+
+	if (parent < 0)
+		return a->first[c];
+	for (i = a->node[parent].child; i >= 0 && a->node[i].byte != c; i = a->node[i].next)
+		continue;
+	return i;
+}
+
+static int32_t new_child(struct added *a, int32_t parent, unsigned char c)
+{
+	int32_t i = (int32_t)a->nodes;
+
+	a->node = xgrow(a->node, &a->node_cap, a->nodes + 1, sizeof(*a->node));
+	a->node[a->nodes++] = (struct added_node){c, -1, -1, -1};
+	if (parent < 0) {
+		a->first[c] = i;
+	} else {
+		a->node[i].next = a->node[parent].child;
+		a->node[parent].child = i;
+	}
+	return i;
+}
+
+void added_put(struct added *a, struct added_token t, const char *name)
+{
+	int32_t at = -1;
+
+	if (t.n == 0)
+		return;
+	for (size_t k = 0; k < t.n; k++) {
+		unsigned char c = (unsigned char)name[k];
+		int32_t next = child_of(a, at, c);
+
+		at = next >= 0 ? next : new_child(a, at, c);
+	}
+	if (a->node[at].token >= 0)
+		return;
+	a->node[at].token = (int32_t)a->n;
+	a->token = xgrow(a->token, &a->cap, a->n + 1, sizeof(*a->token));
+	a->token[a->n++] = t;
+}
+
+/* The longest token that p[0..n) begins with, or NULL. */
+static const struct added_token *longest(const struct added *a, const char *p, size_t n)
+{
+	int32_t at = -1, found = -1;
+
+	for (size_t k = 0; k < n; k++) {
+		at = child_of(a, at, (unsigned char)p[k]);
+		if (at < 0)
+			break;
+		if (a->node[at].token >= 0)
+			found = a->node[at].token;
+	}
+	return found < 0 ? NULL : &a->token[found];
+}
+
+const struct added_token *added_find(const struct added *a, const char *name, size_t n)
+{
+	const struct added_token *t = longest(a, name, n);
+
+	return t && t->n == n ? t : NULL;
+}
+
+/* Start of the character that ends at `end`, which is not 0. */
+static size_t char_before(struct span text, size_t end)
+{
+	do
+		end--;
+	while (end > 0 && (text.p[end] & 0xC0) == 0x80);
+	return end;
+}
+
+static int word_at(struct span text, size_t at)
+{
+	uint32_t cp;
+
+	return at < text.n && utf8_decode(text.p + at, text.n - at, &cp) && uni_is_word(cp);
+}
+
+static int stands_alone(struct span text, size_t begin, size_t end)
+{
+	if (begin > 0 && word_at(text, char_before(text, begin)))
+		return 0;
+	return !word_at(text, end);
+}
+
+static int space_at(struct span text, size_t at)
+{
+	uint32_t cp;
+
+	return at < text.n && utf8_decode(text.p + at, text.n - at, &cp) &&
+	       (uni_class(cp) & CP_SPACE);
+}
+
+static void take_blanks(struct span text, unsigned flags, size_t taken, struct added_match *m)
+{
+	if (flags & ADDED_LSTRIP) {
+		while (m->begin > 0 && space_at(text, char_before(text, m->begin)))
+			m->begin = char_before(text, m->begin);
+		if (m->begin < taken)
+			m->begin = taken;
+	}
+	if (flags & ADDED_RSTRIP)
+		while (space_at(text, m->end))
+			m->end += utf8_len(text.p + m->end, text.n - m->end);
+}
+
+int added_next(
+    const struct added *a, struct span text, size_t from, size_t taken, struct added_match *m)
+{
+	const struct added_token *t;
+
+	if (a->n == 0)
+		return 0;
+	for (; from < text.n; from++) {
+		if (a->first[(unsigned char)text.p[from]] < 0)
+			continue;
+		t = longest(a, text.p + from, text.n - from);
+		if (!t)
+			continue;
+		*m = (struct added_match){t->id, from, from + t->n, from + t->n};
+		if (!(t->flags & ADDED_SINGLE_WORD) || stands_alone(text, from, from + t->n)) {
+			take_blanks(text, t->flags, taken, m);
+			return 1;
+		}
+		from += t->n - 1;
+	}
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* What the small files beside a vocabulary say; any of them may be missing. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "bpe/model.h"
+#include "json/doc.h"
+
+const char *load_path(struct buf *out, const char *dir, const char *name)
+{
+	buf_reset(out);
+	buf_addf(out, "%s/%s", dir, name);
+	return buf_cstr(out);
+}
+
+/* 1 read, 0 there is no such file, -1. */
+static int load_optional(json_t **out, struct buf *path, struct err *e)
+{
+	*out = doc_load(buf_cstr(path), e);
+	if (*out)
+		return 1;
+	return strcmp(e->class, "missing") == 0 ? 0 : -1;
+}
+
+/* A special string is itself, or an object with `content`. */
+static const char *special_string(const json_t *v)
+{
+	return json_string_value(json_is_object(v) ? json_object_get(v, "content") : v);
+}
+
+static void read_names(struct bpe *b, const json_t *config)
+{
+	static const char *const known[] = {"bos_token", "eos_token", "unk_token", "pad_token",
+	    "sep_token", "cls_token", "mask_token"};
+
+	_Static_assert(sizeof(known) / sizeof(known[0]) <= MODEL_NAMES, "too many names");
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const char *s = special_string(json_object_get(config, known[i]));
+
+		if (s)
+			b->name[b->names++] = (struct model_name){xstrdup(known[i]), xstrdup(s)};
+	}
+}
+
+static int add_eos(struct bpe *b, const json_t *v, struct err *e)
+{
+	json_int_t id = json_integer_value(v);
+
+	if (!json_is_integer(v) || id < 0 || (size_t)id >= b->size)
+		return err_set(e, "type", "eos_token_id: expected token ids below %zu", b->size);
+	ints_push(&b->eos, (int32_t)id);
+	return 0;
+}
+
+static int read_eos(struct bpe *b, const json_t *generation, struct err *e)
+{
+	const json_t *v = json_object_get(generation, "eos_token_id"), *one;
+	size_t i;
+
+	if (!v || json_is_null(v))
+		return 0;
+	if (!json_is_array(v))
+		return add_eos(b, v, e);
+	json_array_foreach(v, i, one) if (add_eos(b, one, e) < 0) return -1;
+	return 0;
+}
+
+/* A composite model has its language model's settings in text_config. */
+static int read_size(struct bpe *b, const json_t *config, struct err *e)
+{
+	const json_t *v = json_object_get(json_object_get(config, "text_config"), "vocab_size");
+
+	if (!v)
+		v = json_object_get(config, "vocab_size");
+	if (!v)
+		return 0;
+	if (!json_is_integer(v) || json_integer_value(v) < (json_int_t)b->size)
+		return err_set(e, "vocab", "vocab_size: below the number of ids, %zu", b->size);
+	b->size = (size_t)json_integer_value(v);
+	return 0;
+}
+
+static void default_eos(struct bpe *b)
+{
+	struct span s = bpe_named(b, "eos_token");
+	int32_t id;
+
+	if (b->eos.n > 0 || !s.p)
+		return;
+	id = bpe_special(b, s.p, s.n);
+	if (id < 0)
+		id = vocab_find(&b->vocab, s.p, s.n);
+	if (id >= 0)
+		ints_push(&b->eos, id);
+}
+
+int load_config(struct bpe *b, const char *dir, struct err *e)
+{
+	struct buf path = {0};
+	json_t *j = NULL;
+	int rc = -1, found;
+
+	b->size = b->vocab.n;
+	load_path(&path, dir, "config.json");
+	if ((found = load_optional(&j, &path, e)) < 0 || (found && read_size(b, j, e) < 0))
+		goto out;
+	json_decref(j);
+	load_path(&path, dir, "tokenizer_config.json");
+	if ((found = load_optional(&j, &path, e)) < 0)
+		goto out;
+	if (found)
+		read_names(b, j);
+	json_decref(j);
+	load_path(&path, dir, "generation_config.json");
+	if ((found = load_optional(&j, &path, e)) < 0 || (found && read_eos(b, j, e) < 0))
+		goto out;
+	default_eos(b);
+	rc = 0;
+out:
+	if (rc < 0 && j)
+		err_prefix(e, "%s: ", buf_cstr(&path));
+	json_decref(j);
+	buf_free(&path);
+	return rc;
+}
