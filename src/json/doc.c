@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -33,11 +34,41 @@ int doc_slurp(struct buf *b, const char *path, size_t max, struct err *e)
 	return 0;
 }
 
+/* Spells integers of 19 digits and more as reals. */
+static void respell_big(struct buf *out, const char *p, size_t n)
+{
+	int quoted = 0;
+
+	for (size_t i = 0, end; i < n; i = end) {
+		int plain = !quoted && (i == 0 || !strchr(".eE+", p[i - 1]));
+
+		for (end = i; end < n && p[end] >= '0' && p[end] <= '9'; end++)
+			continue;
+		if (end > i) {
+			buf_add(out, p + i, end - i);
+			if (plain && end - i >= 19 && !(end < n && strchr(".eE", p[end])))
+				buf_adds(out, "e0");
+			continue;
+		}
+		end = i + (quoted && p[i] == '\\' && i + 1 < n ? 2 : 1);
+		quoted ^= p[i] == '"';
+		buf_add(out, p + i, end - i);
+	}
+}
+
 json_t *doc_parse(const char *p, size_t n, const char *name, struct err *e)
 {
+	size_t flags = JSON_ALLOW_NUL | JSON_DECODE_ANY;
 	json_error_t why;
-	json_t *j = json_loadb(p, n, JSON_ALLOW_NUL | JSON_DECODE_ANY, &why);
+	json_t *j = json_loadb(p, n, flags, &why);
 
+	if (!j && json_error_code(&why) == json_error_numeric_overflow) {
+		struct buf respelled = {0};
+
+		respell_big(&respelled, p, n);
+		j = json_loadb(respelled.data, respelled.len, flags, &why);
+		buf_free(&respelled);
+	}
 	if (!j)
 		err_set(e, "json", "%s:%d: %s", name, why.line, why.text);
 	return j;

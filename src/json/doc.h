@@ -13,7 +13,9 @@ struct err;
 
 #define DOC_MAX (256u << 20) /* a document larger than this is refused */
 
-/* NULL with the file's name in the message. A missing file gives class "missing". */
+/* NULL with the file's name in the message. A missing file gives class "missing". An integer beyond
+ * 64 bits becomes a real, so that "model_max_length": 1000000000000000019884624838656, which
+ * nearly every tokenizer_config.json has, is no error. */
 json_t *doc_load(const char *path, struct err *e);
 json_t *doc_parse(const char *p, size_t n, const char *name, struct err *e);
 /* Writes compactly, key order kept, without a newline. */
