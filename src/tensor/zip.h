@@ -1,0 +1,53 @@
+/* zip.h - zip archives of stored records, as torch.save lays them out
+ *
+ * APPNOTE.TXT 6.3.10 (PKWARE). Method 0 only. A record's data begins on a multiple of 64 bytes, by
+ * padding in a local extra field 0x4246 ("FB"), as torch's writer pads, so that it can be mapped;
+ * its CRC follows in a data descriptor (flag bit 3), also as in torch's files, so that the data
+ * passes once. Sizes or offsets of 4 GiB - 1 and more are Zip64. No times: the date fields are 0.
+ */
+#ifndef E3_ZIP_H
+#define E3_ZIP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct err;
+struct sink;
+
+/* Writing. zip_begin; for each record zip_record, exactly `size` bytes to the sink, zip_record_end;
+ * zip_end writes the directory. zip_free at the end in any case. */
+struct zip_writer {
+	struct sink *sink;
+	struct buf dir; /* the central directory so far */
+	uint64_t records;
+	char name[64]; /* of the open record */
+	uint64_t size, start;
+};
+
+void zip_begin(struct zip_writer *w, struct sink *s);
+int zip_record(struct zip_writer *w, const char *name, uint64_t size, struct err *e);
+int zip_record_end(struct zip_writer *w, struct err *e);
+int zip_end(struct zip_writer *w, struct err *e);
+void zip_free(struct zip_writer *w);
+
+/* Reading, of an archive in memory. Compressed or encrypted records, records outside the file and
+ * local headers that contradict the directory are errors, class "format"; an archive without its
+ * end is "truncated". */
+struct zip_entry {
+	struct span name, data;
+	uint32_t crc;
+};
+
+struct zip {
+	struct zip_entry *entry;
+	size_t n;
+};
+
+int zip_parse(struct zip *z, const char *p, size_t n, struct err *e);
+const struct zip_entry *zip_get(const struct zip *z, struct span name);
+int zip_check(const struct zip *z, struct err *e); /* every record's CRC: class "checksum" */
+void zip_close(struct zip *z);
+
+#endif

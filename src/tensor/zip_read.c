@@ -1,0 +1,189 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "tensor/crc32.h"
+#include "tensor/zip.h"
+
+enum { LOCAL = 30, ENTRY = 46, END = 22, LOCATOR = 20, END64 = 56 };
+
+#define BIG 0xffffffffu
+
+static uint64_t get(const char *p, int bytes)
+{
+	uint64_t v = 0;
+
+	for (int i = 0; i < bytes; i++)
+		v |= (uint64_t)(unsigned char)p[i] << (8 * i);
+	return v;
+}
+
+/* The end record: the last place that holds its signature and a comment of the right length. */
+static const char *find_end(const char *p, size_t n)
+{
+	size_t stop = n > END + 0xffff ? n - END - 0xffff : 0;
+
+	if (n < END)
+		return NULL;
+	for (size_t i = n - END + 1; i-- > stop;)
+		if (get(p + i, 4) == 0x06054b50 && i + END + get(p + i + 20, 2) == n)
+			return p + i;
+	return NULL;
+}
+
+struct place {
+	uint64_t count, size, at; /* of the directory */
+};
+
+static int find_directory(struct place *d, const char *p, size_t n, struct err *e)
+{
+	const char *end = find_end(p, n);
+	uint64_t at;
+
+	if (!end)
+		return err_set(e, "truncated", "no zip archive, or one without its end");
+	*d = (struct place){get(end + 10, 2), get(end + 12, 4), get(end + 16, 4)};
+	if (d->count == 0xffff || d->size == BIG || d->at == BIG) {
+		if (end - p < LOCATOR || get(end - LOCATOR, 4) != 0x07064b50)
+			return err_set(e, "format", "no Zip64 locator");
+		at = get(end - LOCATOR + 8, 8);
+		if (n < END64 || at > n - END64 || get(p + at, 4) != 0x06064b50)
+			return err_set(e, "format", "no Zip64 end record");
+		*d = (struct place){get(p + at + 32, 8), get(p + at + 40, 8), get(p + at + 48, 8)};
+	}
+	if (d->at > n || d->size > n - d->at || d->count > d->size / ENTRY)
+		return err_set(e, "format", "the zip directory reaches over the end of the file");
+	return 0;
+}
+
+struct header {
+	uint64_t size, csize, at;
+};
+
+/* Zip64 values of a directory entry stand in this order, each only where its field is all ones. */
+static int read_zip64(struct header *h, const char *x, size_t n)
+{
+	uint64_t *want[3] = {&h->size, &h->csize, &h->at};
+
+	while (n >= 4) {
+		uint64_t tag = get(x, 2), len = get(x + 2, 2);
+		const char *v = x + 4;
+
+		if (len > n - 4)
+			return -1;
+		x += 4 + len;
+		n -= 4 + len;
+		if (tag != 1)
+			continue;
+		for (int i = 0; i < 3; i++) {
+			if (*want[i] != BIG)
+				continue;
+			if (x - v < 8)
+				return -1;
+			*want[i] = get(v, 8);
+			v += 8;
+		}
+	}
+	return 0;
+}
+
+static int find_data(struct zip_entry *z, const struct header *h, struct span all, struct err *e)
+{
+	const char *local = all.p + h->at;
+	uint64_t name, start;
+
+	if (h->at > all.n || all.n - h->at < LOCAL || get(local, 4) != 0x04034b50)
+		return err_set(
+		    e, "format", "zip record %.*s: no local header", (int)z->name.n, z->name.p);
+	name = get(local + 26, 2);
+	start = LOCAL + name + get(local + 28, 2);
+	if (start > all.n - h->at || h->size > all.n - h->at - start)
+		return err_set(e, "truncated", "zip record %.*s reaches over the end of the file",
+		    (int)z->name.n, z->name.p);
+	if (name != z->name.n || memcmp(local + LOCAL, z->name.p, name) != 0)
+		return err_set(e, "format", "zip record %.*s: its local header has another name",
+		    (int)z->name.n, z->name.p);
+	z->data = (struct span){local + start, h->size};
+	return 0;
+}
+
+/* Reads the directory entry at p; returns its bytes, or 0 on error. */
+static size_t read_entry(
+    struct zip_entry *z, const char *p, size_t n, struct span all, struct err *e)
+{
+	struct header h;
+	uint64_t name, extra, comment;
+
+	if (n < ENTRY || get(p, 4) != 0x02014b50)
+		goto damaged;
+	name = get(p + 28, 2);
+	extra = get(p + 30, 2);
+	comment = get(p + 32, 2);
+	if (name + extra + comment > n - ENTRY)
+		goto damaged;
+	z->name = (struct span){p + ENTRY, name};
+	z->crc = (uint32_t)get(p + 16, 4);
+	h = (struct header){get(p + 24, 4), get(p + 20, 4), get(p + 42, 4)};
+	if (read_zip64(&h, p + ENTRY + name, extra) < 0)
+		goto damaged;
+	if (get(p + 10, 2) != 0 || get(p + 8, 2) & 1 || h.size != h.csize) {
+		err_set(e, "format", "zip record %.*s is compressed or encrypted", (int)name,
+		    z->name.p);
+		return 0;
+	}
+	if (find_data(z, &h, all, e) < 0)
+		return 0;
+	return ENTRY + name + extra + comment;
+damaged:
+	err_set(e, "format", "the zip directory is damaged");
+	return 0;
+}
+
+int zip_parse(struct zip *z, const char *p, size_t n, struct err *e)
+{
+	struct place d = {0};
+	uint64_t at = 0;
+
+	*z = (struct zip){0};
+	if (find_directory(&d, p, n, e) < 0)
+		return -1;
+	z->entry = xcalloc(d.count, sizeof(*z->entry));
+	for (; z->n < d.count; z->n++) {
+		size_t used =
+		    read_entry(&z->entry[z->n], p + d.at + at, d.size - at, (struct span){p, n}, e);
+
+		if (used == 0) {
+			zip_close(z);
+			return -1;
+		}
+		at += used;
+	}
+	return 0;
+}
+
+const struct zip_entry *zip_get(const struct zip *z, struct span name)
+{
+	for (size_t i = 0; i < z->n; i++)
+		if (z->entry[i].name.n == name.n && memcmp(z->entry[i].name.p, name.p, name.n) == 0)
+			return &z->entry[i];
+	return NULL;
+}
+
+int zip_check(const struct zip *z, struct err *e)
+{
+	for (size_t i = 0; i < z->n; i++) {
+		const struct zip_entry *r = &z->entry[i];
+
+		if (crc32_add(0, r->data.p, r->data.n) != r->crc)
+			return err_set(e, "checksum", "zip record %.*s: wrong CRC-32",
+			    (int)r->name.n, r->name.p);
+	}
+	return 0;
+}
+
+void zip_close(struct zip *z)
+{
+	free(z->entry);
+	*z = (struct zip){0};
+}
