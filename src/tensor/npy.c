@@ -5,11 +5,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/num.h"
-#include "tensor/sink.h"
+#include "tensor/save.h"
 
 static const char magic[8] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0};
 
-int npy_write(struct sink *s, const struct tensor *t, struct err *e)
+int npy_write(struct save *s, const struct tensor *t, struct err *e)
 {
 	struct buf b = {0};
 	size_t len;
@@ -31,9 +31,9 @@ int npy_write(struct sink *s, const struct tensor *t, struct err *e)
 	len = b.len - 10;
 	b.data[8] = (char)(len & 0xff);
 	b.data[9] = (char)(len >> 8 & 0xff);
-	rc = sink_write(s, b.data, b.len, e);
+	rc = save_write(s, b.data, b.len, e);
 	buf_free(&b);
-	return rc < 0 ? -1 : sink_tensor(s, t, e);
+	return rc < 0 ? -1 : save_tensor(s, t, e);
 }
 
 /* The value behind 'KEY': in the dict literal; empty where the key is not there. */

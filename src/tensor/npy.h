@@ -13,10 +13,10 @@
 #include "tensor/tensor.h"
 
 struct err;
-struct sink;
+struct save;
 
 int npy_write(
-    struct sink *s, const struct tensor *t, struct err *e); /* bf16 has no npy type: an error */
+    struct save *s, const struct tensor *t, struct err *e); /* bf16 has no npy type: an error */
 /* A tensor whose bytes lie in p[0..n), a whole file. */
 int npy_parse(struct tensor *t, const void *p, size_t n, struct err *e);
 

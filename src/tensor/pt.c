@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "tensor/map.h"
 #include "tensor/pickle.h"
-#include "tensor/sink.h"
+#include "tensor/save.h"
 #include "tensor/zip.h"
 
 /* ---- writing ---- */
@@ -18,7 +18,7 @@
 
 static int record(struct zip_writer *w, const char *name, struct span data, struct err *e)
 {
-	if (zip_record(w, name, data.n, e) < 0 || sink_write(w->sink, data.p, data.n, e) < 0)
+	if (zip_record(w, name, data.n, e) < 0 || save_write(w->file, data.p, data.n, e) < 0)
 		return -1;
 	return zip_record_end(w, e);
 }
@@ -32,14 +32,14 @@ static int tensor_record(
 	if (tensor_size(t, &elements, &bytes) < 0)
 		return err_set(e, "format", "tensor %s: its size overflows", t->name);
 	snprintf(name, sizeof(name), ROOT "data/%llu", (unsigned long long)number);
-	if (zip_record(w, name, bytes, e) < 0 || sink_tensor(w->sink, t, e) < 0)
+	if (zip_record(w, name, bytes, e) < 0 || save_tensor(w->file, t, e) < 0)
 		return -1;
 	return zip_record_end(w, e);
 }
 
 /* The archive around a pickle; tensors are those of the items, numbered as they come. */
 static int archive(
-    struct sink *s, const struct buf *pkl, const struct pt_item *items, size_t n, struct err *e)
+    struct save *s, const struct buf *pkl, const struct pt_item *items, size_t n, struct err *e)
 {
 	struct zip_writer w;
 	uint64_t number = 0;
@@ -63,7 +63,7 @@ out:
 	return rc;
 }
 
-int pt_write_dict(struct sink *s, const struct pt_item *items, size_t n, struct err *e)
+int pt_write_dict(struct save *s, const struct pt_item *items, size_t n, struct err *e)
 {
 	struct buf pkl = {0};
 	uint64_t number = 0;
@@ -88,7 +88,7 @@ int pt_write_dict(struct sink *s, const struct pt_item *items, size_t n, struct 
 	return rc;
 }
 
-int pt_write_tensor(struct sink *s, const struct tensor *t, struct err *e)
+int pt_write_tensor(struct save *s, const struct tensor *t, struct err *e)
 {
 	struct pt_item item = {.kind = PT_TENSOR, .tensor = *t};
 	struct buf pkl = {0};
@@ -102,7 +102,7 @@ int pt_write_tensor(struct sink *s, const struct tensor *t, struct err *e)
 	return rc;
 }
 
-int pt_write_counts(struct sink *s, const struct pt_count *c, size_t n, struct err *e)
+int pt_write_counts(struct save *s, const struct pt_count *c, size_t n, struct err *e)
 {
 	enum { BATCH = 1000 }; /* items under one mark, as Python's pickler groups them */
 	struct buf pkl = {0};

@@ -15,7 +15,7 @@
 #include "tensor/tensor.h"
 
 struct err;
-struct sink;
+struct save;
 
 enum pt_kind { PT_TENSOR, PT_STR, PT_INT, PT_BOOL };
 
@@ -29,14 +29,14 @@ struct pt_item {
 };
 
 /* A dict with string keys in the order of items. */
-int pt_write_dict(struct sink *s, const struct pt_item *items, size_t n, struct err *e);
-int pt_write_tensor(struct sink *s, const struct tensor *t, struct err *e);
+int pt_write_dict(struct save *s, const struct pt_item *items, size_t n, struct err *e);
+int pt_write_tensor(struct save *s, const struct tensor *t, struct err *e);
 
 /* A dict {int: int}. */
 struct pt_count {
 	int64_t key, n;
 };
-int pt_write_counts(struct sink *s, const struct pt_count *c, size_t n, struct err *e);
+int pt_write_counts(struct save *s, const struct pt_count *c, size_t n, struct err *e);
 
 /* Reading. Everything is checked but the CRCs, which cost a pass over the data: pt_check. Tensors
  * point into the mapped file (the warning in st.h). A file of torch's older, non-zip format is

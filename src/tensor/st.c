@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "tensor/map.h"
-#include "tensor/sink.h"
+#include "tensor/save.h"
 #include "json/val.h"
 
 struct st {
@@ -50,16 +50,16 @@ void st_header(struct buf *out, const struct tensor *t, size_t n)
 		out->data[start + (size_t)i] = (char)(len >> (8 * i) & 0xff);
 }
 
-int st_write(struct sink *s, const struct tensor *t, size_t n, struct err *e)
+int st_write(struct save *s, const struct tensor *t, size_t n, struct err *e)
 {
 	struct buf head = {0};
 	int rc;
 
 	st_header(&head, t, n);
-	rc = sink_write(s, head.data, head.len, e);
+	rc = save_write(s, head.data, head.len, e);
 	buf_free(&head);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = sink_tensor(s, &t[i], e);
+		rc = save_tensor(s, &t[i], e);
 	return rc;
 }
 

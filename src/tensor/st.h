@@ -19,13 +19,13 @@
 #include "base/buf.h"
 #include "tensor/tensor.h"
 
-struct sink;
+struct save;
 
 #define ST_HEADER_MAX 100000000u /* the reference reader's limit */
 
 /* The length and the header, in the order of t; the tensors' data follow in that order. */
 void st_header(struct buf *out, const struct tensor *t, size_t n);
-int st_write(struct sink *s, const struct tensor *t, size_t n, struct err *e);
+int st_write(struct save *s, const struct tensor *t, size_t n, struct err *e);
 
 struct st;
 

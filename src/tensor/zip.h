@@ -14,19 +14,19 @@
 #include "base/buf.h"
 
 struct err;
-struct sink;
+struct save;
 
-/* Writing. zip_begin; for each record zip_record, exactly `size` bytes to the sink, zip_record_end;
+/* Writing. zip_begin; for each record zip_record, exactly `size` bytes to the file, zip_record_end;
  * zip_end writes the directory. zip_free at the end in any case. */
 struct zip_writer {
-	struct sink *sink;
+	struct save *file;
 	struct buf dir; /* the central directory so far */
 	uint64_t records;
 	char name[64]; /* of the open record */
 	uint64_t size, start;
 };
 
-void zip_begin(struct zip_writer *w, struct sink *s);
+void zip_begin(struct zip_writer *w, struct save *s);
 int zip_record(struct zip_writer *w, const char *name, uint64_t size, struct err *e);
 int zip_record_end(struct zip_writer *w, struct err *e);
 int zip_end(struct zip_writer *w, struct err *e);

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "tensor/sink.h"
+#include "tensor/save.h"
 #include "tensor/zip.h"
 
 enum {
@@ -35,9 +35,9 @@ static void put_common(
 	put(b, extra, 2);
 }
 
-void zip_begin(struct zip_writer *w, struct sink *s)
+void zip_begin(struct zip_writer *w, struct save *s)
 {
-	*w = (struct zip_writer){.sink = s};
+	*w = (struct zip_writer){.file = s};
 }
 
 int zip_record(struct zip_writer *w, const char *name, uint64_t size, struct err *e)
@@ -52,7 +52,7 @@ int zip_record(struct zip_writer *w, const char *name, uint64_t size, struct err
 		return err_set(e, "format", "zip record name too long: %s", name);
 	memcpy(w->name, name, len + 1);
 	w->size = size;
-	w->start = sink_at(w->sink);
+	w->start = save_at(w->file);
 	pad = (ALIGN - (w->start + fixed) % ALIGN) % ALIGN;
 	put(&b, 0x04034b50, 4);
 	/* sizes are zero, to be found in the descriptor; under Zip64 the field that says so is
@@ -69,8 +69,8 @@ int zip_record(struct zip_writer *w, const char *name, uint64_t size, struct err
 	put(&b, pad, 2);
 	memset(buf_room(&b, pad), 'Z', pad);
 	b.len += pad;
-	rc = sink_write(w->sink, b.data, b.len, e);
-	sink_crc_reset(w->sink);
+	rc = save_write(w->file, b.data, b.len, e);
+	save_crc_reset(w->file);
 	buf_free(&b);
 	return rc;
 }
@@ -103,14 +103,14 @@ static void add_entry(struct zip_writer *w, uint32_t crc)
 int zip_record_end(struct zip_writer *w, struct err *e)
 {
 	struct buf b = {0};
-	uint32_t crc = sink_crc(w->sink);
+	uint32_t crc = save_crc(w->file);
 	int bytes = w->size >= BIG ? 8 : 4, rc;
 
 	put(&b, 0x08074b50, 4);
 	put(&b, crc, 4);
 	put(&b, w->size, bytes);
 	put(&b, w->size, bytes);
-	rc = sink_write(w->sink, b.data, b.len, e);
+	rc = save_write(w->file, b.data, b.len, e);
 	buf_free(&b);
 	add_entry(w, crc);
 	return rc;
@@ -118,7 +118,7 @@ int zip_record_end(struct zip_writer *w, struct err *e)
 
 int zip_end(struct zip_writer *w, struct err *e)
 {
-	uint64_t at = sink_at(w->sink), size = w->dir.len, n = w->records;
+	uint64_t at = save_at(w->file), size = w->dir.len, n = w->records;
 
 	if (at >= BIG || size >= BIG || n >= 0xffff) {
 		put(&w->dir, 0x06064b50, 4);
@@ -142,7 +142,7 @@ int zip_end(struct zip_writer *w, struct err *e)
 	put(&w->dir, size < BIG ? size : BIG, 4);
 	put(&w->dir, at < BIG ? at : BIG, 4);
 	put(&w->dir, 0, 2); /* comment */
-	return sink_write(w->sink, w->dir.data, w->dir.len, e);
+	return save_write(w->file, w->dir.data, w->dir.len, e);
 }
 
 void zip_free(struct zip_writer *w)

@@ -1,4 +1,4 @@
-#include "tensor/sink.h"
+#include "tensor/save.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
  * once: half of a common second-level cache. Rows shorter than DIRECT are gathered first. */
 enum { CHUNK = 256 << 10, DIRECT = 32 << 10 };
 
-struct sink {
+struct save {
 	struct out *out;
 	struct hash64_state *hash;
 	uint64_t at;
@@ -22,10 +22,10 @@ struct sink {
 	char buf[CHUNK];
 };
 
-struct sink *sink_open(const char *path, struct err *e)
+struct save *save_open(const char *path, struct err *e)
 {
 	struct out *out = out_open(path, 0, e);
-	struct sink *s;
+	struct save *s;
 
 	if (!out)
 		return NULL;
@@ -38,7 +38,7 @@ struct sink *sink_open(const char *path, struct err *e)
 	return s;
 }
 
-static int drain(struct sink *s, struct err *e)
+static int drain(struct save *s, struct err *e)
 {
 	size_t n = s->held;
 
@@ -46,7 +46,7 @@ static int drain(struct sink *s, struct err *e)
 	return n > 0 ? out_write(s->out, s->buf, n, e) : 0;
 }
 
-static int put(struct sink *s, const char *p, size_t n, struct err *e)
+static int put(struct save *s, const char *p, size_t n, struct err *e)
 {
 	hash64_add(s->hash, p, n);
 	s->crc = crc32_add(s->crc, p, n);
@@ -65,7 +65,7 @@ static int put(struct sink *s, const char *p, size_t n, struct err *e)
 	return 0;
 }
 
-int sink_write(struct sink *s, const void *p, size_t n, struct err *e)
+int save_write(struct save *s, const void *p, size_t n, struct err *e)
 {
 	const char *c = p;
 
@@ -80,7 +80,7 @@ int sink_write(struct sink *s, const void *p, size_t n, struct err *e)
 	return 0;
 }
 
-int sink_zeros(struct sink *s, size_t n, struct err *e)
+int save_zeros(struct save *s, size_t n, struct err *e)
 {
 	static const char zeros[64];
 
@@ -94,45 +94,45 @@ int sink_zeros(struct sink *s, size_t n, struct err *e)
 	return 0;
 }
 
-int sink_tensor(struct sink *s, const struct tensor *t, struct err *e)
+int save_tensor(struct save *s, const struct tensor *t, struct err *e)
 {
 	for (size_t r = 0; r < t->rows; r++)
 		for (unsigned i = 0; i < t->nparts; i++) {
 			const struct tensor_part *p = &t->part[i];
 
-			if (sink_write(s, p->p + r * p->stride, p->bytes, e) < 0)
+			if (save_write(s, p->p + r * p->stride, p->bytes, e) < 0)
 				return -1;
 		}
 	return 0;
 }
 
-uint64_t sink_at(const struct sink *s)
+uint64_t save_at(const struct save *s)
 {
 	return s->at;
 }
 
-void sink_crc_reset(struct sink *s)
+void save_crc_reset(struct save *s)
 {
 	s->crc = 0;
 }
 
-uint32_t sink_crc(const struct sink *s)
+uint32_t save_crc(const struct save *s)
 {
 	return s->crc;
 }
 
-static struct out *dismantle(struct sink *s, struct sink_sum *sum)
+static struct out *dismantle(struct save *s, struct save_sum *sum)
 {
 	struct out *out = s->out;
 	uint64_t h = hash64_end(s->hash);
 
 	if (sum)
-		*sum = (struct sink_sum){s->at, h};
+		*sum = (struct save_sum){s->at, h};
 	free(s);
 	return out;
 }
 
-int sink_finish(struct sink *s, struct sink_sum *sum, struct err *e)
+int save_finish(struct save *s, struct save_sum *sum, struct err *e)
 {
 	int rc = drain(s, e);
 	struct out *out = dismantle(s, sum);
@@ -144,7 +144,7 @@ int sink_finish(struct sink *s, struct sink_sum *sum, struct err *e)
 	return out_finish(out, e);
 }
 
-void sink_abort(struct sink *s)
+void save_abort(struct save *s)
 {
 	if (s)
 		out_abort(dismantle(s, NULL));

@@ -1,0 +1,37 @@
+/* save.h - a file of tensors on its way to disk
+ *
+ * An io/out file (it appears whole or not at all) that is summed while it is written: each piece
+ * passes through the cache once for its hash, the CRC and the write.
+ *
+ *	s = save_open(path, &e);
+ *	st_write(s, tensors, n, &e);			or pt_write_..., npy_write
+ *	save_finish(s, &sum, &e);			or save_abort(s)
+ */
+#ifndef E3_SAVE_H
+#define E3_SAVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct save;
+struct tensor;
+
+struct save_sum {
+	uint64_t bytes;
+	uint64_t xxh64; /* of the whole file, seed 0 */
+};
+
+struct save *save_open(const char *path, struct err *e);
+int save_write(struct save *s, const void *p, size_t n, struct err *e);
+int save_zeros(struct save *s, size_t n, struct err *e);
+int save_tensor(struct save *s, const struct tensor *t, struct err *e); /* its data */
+uint64_t save_at(const struct save *s);					/* bytes written so far */
+/* CRC-32 of the bytes since the last save_crc_reset. */
+void save_crc_reset(struct save *s);
+uint32_t save_crc(const struct save *s);
+/* Syncs and publishes; frees s in any case. sum may be NULL. */
+int save_finish(struct save *s, struct save_sum *sum, struct err *e);
+void save_abort(struct save *s); /* nothing appears; NULL is allowed */
+
+#endif
