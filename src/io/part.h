@@ -2,19 +2,28 @@
  *
  * For e3-infer and e3-extract (DESIGN.md section 6). Whole lines are appended to FILE.part, and
  * synced at least every second (part_tick); part_finish syncs and renames to FILE. A kill at any
- *byte leaves a file whose whole lines are all true; what follows the last of them is cut on resume.
+ * byte leaves a file whose whole lines are all true; what follows the last of them is cut on
+ * resume.
  *
  * With zstd (path ends in ".zst", or asked for) each sync ends a frame, so that FILE.part decodes
- *to its last whole frame; on resume what follows it is cut.
+ * to its last whole frame; on resume what follows it is cut.
  *
- *	p = part_open(path, zstd, resume, &e);	   -> reads FILE.part, or FILE, when resuming
+ *	p = part_open(path, zstd, resume, &e);	   -> locks FILE.part; FILE becomes it when resuming
  *	part_replay(p, fn, ctx, &e)		   -> each whole line that is there already
  *	part_append(p, line, n, &e) ...  part_tick(p, now, &e)
  *	part_finish(p, &e) or part_close(p, &e)	   -> FILE, or FILE.part kept for a later resume
  *
- * Refused: an existing FILE or FILE.part without resume; a second run on the same output (a lock
- * held by flock on FILE.part). Going on from a finished FILE renames it to FILE.part first.
- * path NULL or "-" is standard output: appended and flushed, neither resumable nor locked.
+ * Refused: an existing FILE or FILE.part without resume; both of them with resume; a FILE.part that
+ * is compressed where this run's would not be, or the other way round; a second run on the
+ * same output (a lock held by flock on FILE.part: gone with the process, whatever ends it).
+ *
+ * After an error nothing more is written, so that a torn line stays the last one; part_close then
+ * keeps what is there, and a later resume goes on from it.
+ *
+ * path NULL or "-" is standard output, and an existing device, FIFO or socket is like it: lines are
+ * handed to the kernel as they come; neither resumable nor locked.
+ *
+ * Memory: 256 KiB, and in part_replay the longest line.
  */
 #ifndef E3_PART_H
 #define E3_PART_H
@@ -25,17 +34,20 @@
 struct err;
 struct part;
 
+/* -1 ends the replay with its error, before which FILE.part:NUMBER is put. */
 typedef int part_line_fn(void *ctx, const char *line, size_t n, uint64_t number, struct err *e);
 
 struct part *part_open(const char *path, int zstd, int resume, struct err *e);
+/* Once, before the first append (which otherwise makes up for it). fn NULL: only cuts the torn end.
+ * Lines come without their LF. */
 int part_replay(struct part *p, part_line_fn *fn, void *ctx, struct err *e);
 int part_append(struct part *p, const char *line, size_t n, struct err *e); /* adds the '\n' */
-/* now_ms: a monotonic clock. Syncs when a second has passed since the oldest unsynced line;
- * returns ms until the next call is due, or -1 for none; -2 on error. */
+/* now_ms: a monotonic clock. Syncs when a second has passed since the oldest unsynced line was
+ * seen by a tick; returns ms until the next call is due, or -1 for none; -2 on error. */
 int64_t part_tick(struct part *p, uint64_t now_ms, struct err *e);
 int part_sync(struct part *p, struct err *e);
-int part_finish(struct part *p, struct err *e); /* both free p in any case */
-int part_close(struct part *p, struct err *e);
-const char *part_path(const struct part *p); /* FILE.part */
+int part_finish(struct part *p, struct err *e); /* frees p in any case; on -1 FILE.part is kept */
+int part_close(struct part *p, struct err *e);	/* frees p in any case; NULL is allowed */
+const char *part_path(const struct part *p); /* FILE.part; NULL for standard output and devices */
 
 #endif
