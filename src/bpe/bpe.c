@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "bpe/load.h"
 #include "bpe/model.h"
 
 /* A folder may have both kinds of file: then tokenizer.json was converted from the ranks, with a

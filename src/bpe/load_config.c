@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "bpe/load.h"
 #include "bpe/model.h"
 #include "json/doc.h"
 

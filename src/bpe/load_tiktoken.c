@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/num.h"
+#include "bpe/load.h"
 #include "bpe/model.h"
 #include "json/doc.h"
 
@@ -133,9 +134,7 @@ static int read_names(struct bpe *b, const json_t *decoder, size_t ranks, struct
 		if (rc < 0)
 			break;
 		added_put(&b->raw, (struct added_token){.id = id, .n = name.len}, name.data);
-		rc = vocab_put(&b->vocab,
-		    (struct vocab_entry){.id = id, .n = (uint32_t)name.len, .kind = TOKEN_ADDED},
-		    name.data, e);
+		rc = vocab_name(&b->vocab, id, (struct span){name.data, name.len}, e);
 	}
 	buf_free(&name);
 	return rc;
@@ -157,7 +156,6 @@ int load_tiktoken(struct bpe *b, const char *dir, struct err *e)
 {
 	struct buf path = {0};
 	json_t *config = doc_load(load_path(&path, dir, "tokenizer_config.json"), e);
-	size_t ranks;
 	int rc = -1;
 
 	if (!config)
@@ -175,12 +173,11 @@ int load_tiktoken(struct bpe *b, const char *dir, struct err *e)
 	b->vocab.whole = 1;
 	if (read_ranks(b, load_path(&path, dir, "tiktoken.model"), e) < 0)
 		goto out;
-	ranks = b->vocab.n;
-	if (read_names(b, json_object_get(config, "added_tokens_decoder"), ranks, e) < 0)
+	if (vocab_finish(&b->vocab, e) < 0 || check_ranks(b, e) < 0) {
+		err_prefix(e, "%s: ", path.data);
 		goto out;
-	rc = vocab_finish(&b->vocab, e) < 0 || check_ranks(b, e) < 0
-		 ? err_prefix(e, "%s: ", path.data)
-		 : 0;
+	}
+	rc = read_names(b, json_object_get(config, "added_tokens_decoder"), b->vocab.n, e);
 out:
 	json_decref(config);
 	buf_free(&path);

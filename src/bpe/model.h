@@ -28,14 +28,4 @@ struct bpe {
 	size_t names;
 };
 
-/* Each reads its files of the folder. -1 with the file named. */
-int load_tiktoken(struct bpe *b, const char *dir, struct err *e);  /* tiktoken.model */
-int load_tokenizer(struct bpe *b, const char *dir, struct err *e); /* tokenizer.json */
-/* After the vocabulary: config.json, generation_config.json, tokenizer_config.json, all optional.
- */
-int load_config(struct bpe *b, const char *dir, struct err *e);
-
-/* "DIR/NAME" into `out`, terminated. */
-const char *load_path(struct buf *out, const char *dir, const char *name);
-
 #endif

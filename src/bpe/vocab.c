@@ -7,6 +7,8 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
+#define VOCAB_PAIRS (1 << 16) /* room at first */
+
 static size_t pair_hash(int32_t left, int32_t right)
 {
 	uint64_t k = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
@@ -25,14 +27,22 @@ static size_t slots_for(size_t n)
 	return slots;
 }
 
+/* Checks id and length, and adds the bytes. */
+static int add_bytes(struct vocab *v, struct vocab_entry *x, const char *p, struct err *e)
+{
+	if (x->id < 0 || x->id > VOCAB_MAX_ID)
+		return err_set(e, "vocab", "token id %d: out of range", (int)x->id);
+	if (v->bytes.len + x->n > UINT32_MAX)
+		return err_set(e, "vocab", "tokens of more than 4 GiB");
+	x->at = (uint32_t)v->bytes.len;
+	buf_add(&v->bytes, p, x->n);
+	return 0;
+}
+
 int vocab_put(struct vocab *v, struct vocab_entry x, const char *p, struct err *e)
 {
-	if (x.id < 0 || x.id > VOCAB_MAX_ID)
-		return err_set(e, "vocab", "token id %d: out of range", (int)x.id);
-	if (v->bytes.len + x.n > UINT32_MAX)
-		return err_set(e, "vocab", "tokens of more than 4 GiB");
-	x.at = (uint32_t)v->bytes.len;
-	buf_add(&v->bytes, p, x.n);
+	if (add_bytes(v, &x, p, e) < 0)
+		return -1;
 	v->entry = xgrow(v->entry, &v->cap, v->n + 1, sizeof(*v->entry));
 	v->entry[v->n++] = x;
 	return 0;
@@ -109,6 +119,23 @@ int32_t vocab_find(const struct vocab *v, const char *p, size_t n)
 	return v->slot[slot_of(v, p, n)];
 }
 
+int vocab_name(struct vocab *v, int32_t id, struct span name, struct err *e)
+{
+	struct vocab_entry x = {.id = id, .n = (uint32_t)name.n, .kind = TOKEN_ADDED};
+
+	if (id >= 0 && (size_t)id < v->n && v->entry[id].n > 0) {
+		v->entry[id].kind |= TOKEN_ADDED;
+		return 0;
+	}
+	if (add_bytes(v, &x, name.p, e) < 0)
+		return -1;
+	v->entry = xgrow(v->entry, &v->cap, (size_t)id + 1, sizeof(*v->entry));
+	for (; v->n <= (size_t)id; v->n++)
+		v->entry[v->n] = (struct vocab_entry){0};
+	v->entry[id] = x;
+	return 0;
+}
+
 static size_t pair_slot(const struct vocab *v, int32_t left, int32_t right)
 {
 	size_t mask = v->pair_slots - 1, i = pair_hash(left, right) & mask;
@@ -118,28 +145,33 @@ static size_t pair_slot(const struct vocab *v, int32_t left, int32_t right)
 	return i;
 }
 
-void vocab_expect(struct vocab *v, size_t merges)
+static void grow_pairs(struct vocab *v)
 {
-	v->pair_slots = slots_for(merges);
+	struct vocab_pair *old = v->pair;
+	size_t n = v->pair_slots;
+
+	v->pair_slots = slots_for(n ? n : VOCAB_PAIRS);
 	v->pair = xmalloc(v->pair_slots * sizeof(*v->pair));
 	memset(v->pair, 0xFF, v->pair_slots * sizeof(*v->pair));
+	for (size_t i = 0; i < n; i++)
+		if (old[i].left >= 0)
+			v->pair[pair_slot(v, old[i].left, old[i].right)] = old[i];
+	free(old);
 }
 
-int vocab_merge(struct vocab *v, struct span left, struct span right, int32_t order, struct err *e)
+int vocab_merge(struct vocab *v, struct span both, size_t left, int32_t order, struct err *e)
 {
 	struct vocab_pair x = {.order = order};
 	struct vocab_pair *slot;
-	char *both;
 
-	x.left = vocab_find(v, left.p, left.n);
-	x.right = vocab_find(v, right.p, right.n);
-	both = xmalloc(left.n + right.n + 1);
-	memcpy(both, left.p, left.n);
-	memcpy(both + left.n, right.p, right.n);
-	x.id = vocab_find(v, both, left.n + right.n);
-	free(both);
+	x.left = vocab_find(v, both.p, left);
+	x.right = vocab_find(v, both.p + left, both.n - left);
+	x.id = vocab_find(v, both.p, both.n);
 	if (x.left < 0 || x.right < 0 || x.id < 0)
-		return err_set(e, "vocab", "merges[%d]: not of three tokens", (int)order);
+		return err_set(
+		    e, "vocab", "the two tokens or what they make are not in the vocabulary");
+	if (2 * v->pairs >= v->pair_slots)
+		grow_pairs(v);
 	slot = &v->pair[pair_slot(v, x.left, x.right)];
 	if (slot->left < 0)
 		v->pairs++;
@@ -149,8 +181,11 @@ int vocab_merge(struct vocab *v, struct span left, struct span right, int32_t or
 
 const struct vocab_pair *vocab_find_pair(const struct vocab *v, int32_t left, int32_t right)
 {
-	const struct vocab_pair *x = &v->pair[pair_slot(v, left, right)];
+	const struct vocab_pair *x;
 
+	if (v->pairs == 0)
+		return NULL;
+	x = &v->pair[pair_slot(v, left, right)];
 	return x->left < 0 ? NULL : x;
 }
 

@@ -7,7 +7,8 @@
  *the earlier is the better one. and `whole`: a piece that is a token is that token, before any
  *merging.
  *
- * Built by vocab_put in any order of ids, vocab_finish, then vocab_merge; read-only after. */
+ * Built by vocab_put in any order of ids, vocab_finish, then vocab_name and vocab_merge; read-only
+ * after. */
 #ifndef E3_BPE_VOCAB_H
 #define E3_BPE_VOCAB_H
 
@@ -44,9 +45,9 @@ struct vocab {
 	size_t n, cap;
 	int32_t *slot; /* open addressing by the hash of the bytes; -1 is empty */
 	size_t slots;
-	struct vocab_pair *pair; /* open addressing by the pair */
-	size_t pairs, pair_slots;
-	int32_t byte[256]; /* the token of each byte, or -1 */
+	struct vocab_pair *pair;  /* open addressing by the pair */
+	size_t pairs, pair_slots; /* at least half of them empty */
+	int32_t byte[256];	  /* the token of each byte, or -1 */
 };
 
 #define VOCAB_MAX_ID (1 << 24)
@@ -55,10 +56,11 @@ struct vocab {
 int vocab_put(struct vocab *v, struct vocab_entry x, const char *p, struct err *e);
 /* Class "vocab" where an id or a token stands twice. */
 int vocab_finish(struct vocab *v, struct err *e);
-/* A merge of two tokens; a later one replaces an earlier one of the same pair. `expect` is how many
- * there will be at most. Class "vocab" when one of the three is no token. */
-int vocab_merge(struct vocab *v, struct span left, struct span right, int32_t order, struct err *e);
-void vocab_expect(struct vocab *v, size_t merges);
+/* An added token: a name for an id, which may be a token already. */
+int vocab_name(struct vocab *v, int32_t id, struct span name, struct err *e);
+/* A merge of the tokens both[0..left) and both[left..n); a later one replaces an earlier one of the
+ * same pair. Class "vocab" when one of the three is no token. */
+int vocab_merge(struct vocab *v, struct span both, size_t left, int32_t order, struct err *e);
 void vocab_free(struct vocab *v);
 
 /* The token with these bytes, or -1. */

@@ -1,0 +1,28 @@
+/* load.h - the parts of a folder's files (private to bpe/)
+ *
+ * Functions fill the struct bpe; -1 with the member named, and the file too where they open it. */
+#ifndef E3_BPE_LOAD_H
+#define E3_BPE_LOAD_H
+
+#include "base/buf.h"
+
+struct bpe;
+struct err;
+
+int load_tiktoken(struct bpe *b, const char *dir, struct err *e);  /* tiktoken.model */
+int load_tokenizer(struct bpe *b, const char *dir, struct err *e); /* tokenizer.json */
+
+/* After the vocabulary: config.json, generation_config.json, tokenizer_config.json, all optional.
+ */
+int load_config(struct bpe *b, const char *dir, struct err *e);
+
+/* Members of tokenizer.json, as JSON text; p is NULL where there is none. What the encoder can't do
+ * is refused by name. load_added comes after the vocabulary and the normaliser. */
+int load_normalizer(struct bpe *b, struct span v, struct err *e);
+int load_pre_tokenizer(struct bpe *b, struct span v, struct err *e);
+int load_added(struct bpe *b, struct span v, struct err *e);
+
+/* "DIR/NAME" into `out`, terminated. */
+const char *load_path(struct buf *out, const char *dir, const char *name);
+
+#endif
