@@ -1,0 +1,166 @@
+/* Rendered text to ids.
+ *
+ * Prompts of one conversation begin alike, so the last prompt's text and ids are kept: the ids of
+ * the common part stand, up to the last added token in it, and only the rest is encoded. That is
+ * exact because the encoder cuts text at added tokens before anything else, and none of the
+ * tokenizers in use has an added token that begins with another; a token that swallows white space
+ * beside it is no such border. */
+#include <string.h>
+
+#include "base/err.h"
+#include "chat/impl.h"
+
+#define BLOCK 4096
+
+static size_t common_prefix(const char *a, const char *b, size_t n)
+{
+	size_t i = 0;
+
+	while (n - i >= BLOCK && memcmp(a + i, b + i, BLOCK) == 0)
+		i += BLOCK;
+	while (i < n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/* Whether token k of the last prompt is an added token, whole and without swallowed blanks, that
+ * ends at or before `limit`; its end in *end. */
+static int is_border(const struct chat_work *w, size_t k, size_t limit, size_t *end)
+{
+	struct span name;
+	size_t at = (size_t)w->starts.v[k];
+
+	if (!bpe_is_special(w->c->bpe, w->ids.v[k]))
+		return 0;
+	name = bpe_token(w->c->bpe, w->ids.v[k]);
+	*end = at + name.n;
+	if (*end > limit || (k + 1 < w->ids.n && (size_t)w->starts.v[k + 1] != *end))
+		return 0;
+	return memcmp(w->text.data + at, name.p, name.n) == 0;
+}
+
+/* Keeps the ids of the common part; returns where the rest of the text begins. */
+static size_t keep_common(struct chat_work *w, const struct buf *text)
+{
+	size_t n = w->text.len < text->len ? w->text.len : text->len;
+	size_t same = common_prefix(w->text.data, text->data, n);
+	size_t lo = 0, hi = w->ids.n, end = 0;
+
+	while (lo < hi) { /* the first token that begins at or after `same` */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if ((size_t)w->starts.v[mid] < same)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo > 0 && !is_border(w, lo - 1, same, &end))
+		lo--;
+	w->ids.n = w->starts.n = lo;
+	return lo > 0 ? end : 0;
+}
+
+/* Whether all of [from, end) is template text. *run is where the search goes on. */
+static int from_template(const struct jinja_out *text, size_t from, size_t end, size_t *run)
+{
+	while (*run < text->nruns && text->runs[*run].end <= from)
+		++*run;
+	for (size_t r = *run; r < text->nruns; r++) {
+		if (text->runs[r].origin != 0)
+			return 0;
+		if (text->runs[r].end >= end)
+			break;
+	}
+	return 1;
+}
+
+/* A rendering's rest, on its way into ids. */
+struct rest {
+	const struct jinja_out *text;
+	size_t from;
+	unsigned flags;
+	struct ints *ids, *starts;
+};
+
+static int add_plain(struct chat_work *w, const struct rest *r, size_t from, size_t end,
+    unsigned more, struct err *e)
+{
+	struct bpe_text t = {r->text->text.data + from, end - from, r->flags | more};
+	size_t first = r->starts ? r->starts->n : 0;
+
+	if (from == end)
+		return 0;
+	if (bpe_encode(w->c->bpe, w->bpe, t, r->ids, r->starts, e) < 0)
+		return -1;
+	for (size_t i = first; r->starts && i < r->starts->n; i++)
+		r->starts->v[i] += (int32_t)from;
+	return 0;
+}
+
+/* Special strings count only where the template wrote them: the text is cut at those and each
+ * piece between is encoded with none allowed. */
+static int add_pieces(struct chat_work *w, const struct rest *r, struct err *e)
+{
+	const size_t end = r->text->text.len;
+	struct rest look = {r->text, r->from, r->flags, &w->some, &w->some_starts};
+	size_t at = r->from, run = 0;
+
+	ints_reset(&w->some);
+	ints_reset(&w->some_starts);
+	if (add_plain(w, &look, r->from, end, 0, e) < 0)
+		return -1;
+	for (size_t k = 0; k < w->some.n; k++) {
+		size_t s = (size_t)w->some_starts.v[k];
+		size_t next = k + 1 < w->some.n ? (size_t)w->some_starts.v[k + 1] : end;
+
+		if (!bpe_is_special(w->c->bpe, w->some.v[k]) ||
+		    !from_template(r->text, s, next, &run))
+			continue;
+		if (add_plain(w, r, at, s, BPE_NO_SPECIAL, e) < 0)
+			return -1;
+		ints_push(r->ids, w->some.v[k]);
+		if (r->starts)
+			ints_push(r->starts, (int32_t)s);
+		at = next;
+	}
+	return add_plain(w, r, at, end, BPE_NO_SPECIAL, e);
+}
+
+static int add_rest(struct chat_work *w, const struct rest *r, unsigned how, struct err *e)
+{
+	if (r->text->text.len > INT32_MAX)
+		return err_set(e, "long", "more than 2 GiB of text");
+	if (how & ENC_NO_SPECIAL_IN_CONTENT)
+		return add_pieces(w, r, e);
+	return add_plain(w, r, r->from, r->text->text.len, 0, e);
+}
+
+int chat_encode(struct chat_work *w, const struct jinja_out *text, unsigned how, struct ints *ids,
+    struct ints *starts, struct err *e)
+{
+	struct rest r = {text, 0, how & ENC_HF_COMPAT ? BPE_HF_COMPAT : 0, ids, starts};
+
+	return add_rest(w, &r, how, e);
+}
+
+int chat_encode_prompt(struct chat_work *w, unsigned how, struct err *e)
+{
+	const struct buf *text = &w->prompt.text;
+	struct rest r = {
+	    &w->prompt, 0, how & ENC_HF_COMPAT ? BPE_HF_COMPAT : 0, &w->ids, &w->starts};
+
+	/* the wrapper's cuts count from the start of a stretch, and equal bytes may be template
+	 * text in one prompt and a message's in another: nothing is kept then */
+	if (how == 0 && w->how == 0)
+		r.from = keep_common(w, text);
+	else
+		w->ids.n = w->starts.n = 0;
+	w->how = how;
+	buf_reset(&w->text);
+	if (add_rest(w, &r, how, e) < 0) {
+		w->ids.n = w->starts.n = 0;
+		return -1;
+	}
+	buf_add(&w->text, text->data, text->len);
+	return 0;
+}

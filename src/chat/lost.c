@@ -1,0 +1,193 @@
+/* Whether a rendering holds all that a turn holds.
+ *
+ * A template that leaves out a turn's reasoning, its content or a call would teach a shortened
+ * answer. The characters of a string are known in the rendering by their origin; white space at
+ * edges and think tags may have been taken off, nothing else. Where a template computes with the
+ * string, so that its characters have no origin any more, its text is looked for. */
+#include <string.h>
+
+#include "base/err.h"
+#include "chat/impl.h"
+
+struct found {
+	const struct jinja_out *text;
+	uint32_t origin;
+	size_t run, at; /* the next byte of that origin */
+};
+
+/* The next byte of the origin, or -1. */
+static int next(struct found *f)
+{
+	const struct jinja_out *o = f->text;
+
+	while (f->run < o->nruns) {
+		if (o->runs[f->run].origin == f->origin && f->at < o->runs[f->run].end)
+			return (unsigned char)o->text.data[f->at++];
+		f->at = o->runs[f->run++].end;
+	}
+	return -1;
+}
+
+/* What may be missing at p: a tag or a blank; its length, or 0. */
+static size_t droppable(const char *p, size_t n)
+{
+	if (n >= 8 && memcmp(p, "</think>", 8) == 0)
+		return 8;
+	if (n >= 7 && memcmp(p, "<think>", 7) == 0)
+		return 7;
+	return memchr(" \t\r\n\v\f", *p, 6) ? 1 : 0;
+}
+
+static int all_there(const struct jinja_out *text, uint32_t origin, struct span want)
+{
+	struct found f = {text, origin, 0, 0};
+	int have = next(&f);
+
+	for (size_t i = 0; i < want.n;) {
+		size_t skip;
+
+		if (have == (unsigned char)want.p[i]) {
+			have = next(&f);
+			i++;
+			continue;
+		}
+		skip = droppable(want.p + i, want.n - i);
+		if (skip == 0)
+			return 0;
+		i += skip;
+	}
+	return 1;
+}
+
+static struct span trimmed(struct span s)
+{
+	while (s.n > 0 && memchr(" \t\r\n\v\f", s.p[0], 6)) {
+		s.p++;
+		s.n--;
+	}
+	while (s.n > 0 && memchr(" \t\r\n\v\f", s.p[s.n - 1], 6))
+		s.n--;
+	return s;
+}
+
+/* How often `what` stands in text, without overlaps. */
+static size_t occurrences(const struct jinja_out *text, struct span what)
+{
+	const char *p = text->text.data, *end = p + text->text.len;
+	size_t n = 0;
+
+	while ((size_t)(end - p) >= what.n) {
+		p = memchr(p, what.p[0], (size_t)(end - p) - what.n + 1);
+		if (!p)
+			break;
+		if (memcmp(p, what.p, what.n) == 0) {
+			n++;
+			p += what.n;
+		} else {
+			p++;
+		}
+	}
+	return n;
+}
+
+static int holds(const struct jinja_out *text, uint32_t origin, struct span want)
+{
+	want = trimmed(want);
+	if (want.n == 0)
+		return 1;
+	return text->text.len > 0 && (all_there(text, origin, want) || occurrences(text, want) > 0);
+}
+
+int chat_has_text(const struct jval *content)
+{
+	if (!content || content->kind == J_NULL)
+		return 0;
+	if (content->kind == J_STR)
+		return trimmed(content->u.s).n > 0;
+	return content->kind == J_ARR && content->u.arr.n > 0;
+}
+
+static int content_held(const struct jinja_out *text, uint32_t origin, const struct jval *v)
+{
+	struct buf parts = {0};
+	int rc;
+
+	if (!chat_has_text(v))
+		return 1;
+	if (v->kind == J_STR)
+		return holds(text, origin, v->u.s);
+	for (size_t k = 0; k < v->u.arr.n; k++) {
+		const struct jval *part = val_get(&v->u.arr.v[k], "text");
+
+		if (part && part->kind == J_STR)
+			buf_add(&parts, part->u.s.p, part->u.s.n);
+	}
+	rc = parts.len == 0 || holds(text, origin, (struct span){parts.data, parts.len});
+	buf_free(&parts);
+	return rc;
+}
+
+/* Kimi prints no name: the call's id has it, functions.NAME:INDEX. */
+static int name_in_id(const struct jval *call, struct span name)
+{
+	const struct jval *id = val_get(call, "id");
+	struct span s = id && id->kind == J_STR ? id->u.s : (struct span){"", 0};
+
+	for (size_t at = 0; at + name.n <= s.n; at++)
+		if (memcmp(s.p + at, name.p, name.n) == 0)
+			return 1;
+	return 0;
+}
+
+static int call_held(
+    const struct chat_prep *p, const struct jinja_out *text, const struct jval *calls, size_t k)
+{
+	const struct jval *name = val_get(val_get(&calls->u.arr.v[k], "function"), "name");
+	size_t same = 0;
+
+	if (p->t->kimi_think)
+		return name_in_id(&calls->u.arr.v[k], name->u.s);
+	if (text->text.len == 0)
+		return 0;
+	if (all_there(text, name->origin, name->u.s))
+		return 1;
+	for (size_t j = 0; j <= k; j++) {
+		const struct jval *other = val_get(val_get(&calls->u.arr.v[j], "function"), "name");
+
+		same += other->u.s.n == name->u.s.n &&
+			memcmp(other->u.s.p, name->u.s.p, name->u.s.n) == 0;
+	}
+	return occurrences(text, name->u.s) >= same;
+}
+
+static int is_off(const struct jval *kwargs, const char *key)
+{
+	const struct jval *v = kwargs ? val_get(kwargs, key) : NULL;
+
+	return v && v->kind == J_FALSE;
+}
+
+int chat_check_lost(const struct chat_prep *p, size_t i, const struct jval *turn,
+    const struct jinja_out *text, size_t *thinking_off, struct err *e)
+{
+	const struct jval *kw = p->conv->kwargs;
+	const struct jval *reasoning = chat_reasoning(turn), *calls = val_get(turn, "tool_calls");
+
+	if (!content_held(text, ORIGIN(i, SLOT_CONTENT), val_get(turn, "content")))
+		return err_set(e, "lost", "messages[%zu]: the template leaves out the content", i);
+	if (reasoning && !holds(text, ORIGIN(i, SLOT_REASONING), reasoning->u.s)) {
+		if (!is_off(kw, "thinking") && !is_off(kw, "enable_thinking"))
+			return err_set(
+			    e, "lost", "messages[%zu]: the template leaves out the reasoning", i);
+		++*thinking_off;
+	}
+	for (size_t k = 0; calls && k < calls->u.arr.n; k++)
+		if (!call_held(p, text, calls, k))
+			return err_set(e, "lost",
+			    "messages[%zu].tool_calls[%zu]: the template leaves out the call%s", i,
+			    k,
+			    p->t->kimi_think
+				? "'s name, which stands in its id: functions.NAME:INDEX"
+				: "");
+	return 0;
+}
