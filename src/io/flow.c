@@ -105,6 +105,8 @@ static int open_all(struct flow *f, struct err *e)
 	f->lines = lines_open(o->files.v, o->files.n, (size_t)o->max_line, e);
 	if (!f->lines)
 		return -1;
+	if (o->arrays)
+		lines_arrays(f->lines);
 	if (!o->own_output) {
 		f->out = out_open(o->output, o->zstd, e);
 		if (!f->out)

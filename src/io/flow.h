@@ -21,7 +21,8 @@
  *	"reject":{"program":P,"class":C,"reason":R,"file":F,"line":N}
  * appended, where it is a JSON object (job.object); else {"raw":TEXT,"reject":{...}}, or
  * {"raw_base64":...} where it is not UTF-8 or too long: every input byte can be had back. Without
- * --rejects the first one ends the run with "FILE:LINE: REASON". Over --max-rejects the run fails.
+ * --rejects the first one ends the run with "FILE:LINE: REASON", or
+ * "FILE: element N: REASON" where the file is an array ("line" is then that N). Over --max-rejects the run fails.
  * The file appears when the run ends, also when it fails.
  *
  * Statistics (--stats): one JSON object
@@ -59,6 +60,7 @@ struct flow_opt {
 	int quiet;	      /* -q */
 	int progress, no_progress;
 	/* set by the program, not by the user: */
+	int arrays;		/* an input may be a JSON array of records (lines.h) */
 	int own_output;		/* no -o handling here; flow_job.out is not used */
 	int unique_ids;		/* a second record with the same job.id is rejected: "duplicate" */
 	struct opt_shard shard; /* records of other shards are dropped: "shard" */
@@ -89,7 +91,8 @@ struct flow_job {
 	/* from flow, for work to read */
 	struct span line;
 	const char *file;    /* as long as the flow */
-	uint64_t number;     /* line in its file, from 1 */
+	uint64_t number;     /* line in its file, from 1; of an array, the element */
+	int element;	     /* the file is an array */
 	uint64_t record;     /* records before it in the whole input */
 	struct arena *arena; /* memory for this record, gone when work or commit returns; of a held
 			      * record, when it is released */

@@ -92,6 +92,7 @@ int flow_next(struct flow *f, struct flow_held **out, struct err *e)
 	job.line = (struct span){line.p, line.n};
 	job.file = line.file;
 	job.number = line.number;
+	job.element = line.element;
 	job.record = f->read - 1;
 	f->t.in++;
 	f->t.held++;

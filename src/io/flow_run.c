@@ -84,6 +84,7 @@ static void job_init(struct batch *b, const struct line *line, uint64_t record)
 	job->line = (struct span){NULL, line->n};
 	job->file = line->file;
 	job->number = line->number;
+	job->element = line->element;
 	job->record = record;
 	job->verdict = FLOW_NONE;
 	job->object = 0;

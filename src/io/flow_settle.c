@@ -8,7 +8,8 @@
 int flow_fail(const struct flow_job *job, struct err *e)
 {
 	*e = job->err;
-	return err_prefix(e, "%s:%llu: ", job->file, (unsigned long long)job->number);
+	return err_prefix(e, job->element ? "%s: element %llu: " : "%s:%llu: ", job->file,
+	    (unsigned long long)job->number);
 }
 
 static int bug(const struct flow_job *job, struct err *e, const char *what)
@@ -129,7 +130,8 @@ static int write_pieces(struct flow *f, const struct line *line, struct err *e)
 
 int flow_settle_long(struct flow *f, const struct line *line, struct err *e)
 {
-	struct flow_job job = {.file = line->file, .number = line->number};
+	struct flow_job job = {
+	    .file = line->file, .number = line->number, .element = line->element};
 
 	job.line = (struct span){line->p, line->n};
 	f->t.in++;

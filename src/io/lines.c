@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "io/array.h"
 #include "io/in.h"
 
 #define BUFFER_MIN (256u << 10)
@@ -24,7 +25,11 @@ struct lines {
 	size_t cap, start, end;
 	size_t seen; /* of those, bytes known to hold no LF */
 	uint64_t number;
-	int rest; /* the line handed out last was too long and its end is still to come */
+	int rest;   /* the line handed out last was too long and its end is still to come */
+	int arrays; /* an input may be an array */
+	enum { NO_ARRAY, MAYBE_ARRAY, IN_ARRAY, BEHIND_ARRAY } array;
+	struct array scan; /* of data[start .. start + seen) in an array */
+	int first;	   /* no element of it yet */
 };
 
 static int check_file(const char *path, struct err *e)
@@ -63,6 +68,11 @@ struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct 
 	l->cap = BUFFER_MIN;
 	l->data = xmalloc(l->cap);
 	return l;
+}
+
+void lines_arrays(struct lines *l)
+{
+	l->arrays = 1;
 }
 
 void lines_close(struct lines *l)
@@ -125,6 +135,7 @@ static int open_file(struct lines *l, struct err *e)
 	l->eof = 0;
 	l->start = l->end = l->seen = 0;
 	l->number = 0;
+	l->array = l->arrays ? MAYBE_ARRAY : NO_ARRAY;
 	return skip_bom(l, e);
 }
 
@@ -169,18 +180,132 @@ static int find_line(struct lines *l, size_t *n, size_t *whole, struct err *e)
 	}
 }
 
+/* ---- arrays ---- */
+
+/* Whether the input, or what is behind an array, begins with a '['; passes over it and the blanks
+ * before it. What is no array is lines, or, behind one, a last element that is none. */
+static int open_array(struct lines *l, struct err *e)
+{
+	static const char blanks[] = " \t\r\n";
+
+	for (;;) {
+		size_t i = l->start;
+
+		while (i < l->end && memchr(blanks, l->data[i], sizeof(blanks) - 1))
+			i++;
+		if (i < l->end && l->data[i] == '[') {
+			l->start = i + 1;
+			l->seen = 0;
+			l->first = 1;
+			l->scan = (struct array){0};
+			l->array = IN_ARRAY;
+			return 0;
+		}
+		if (l->array == BEHIND_ARRAY)
+			l->start = i;
+		if (i < l->end || l->eof) {
+			l->array = l->array == BEHIND_ARRAY ? BEHIND_ARRAY : NO_ARRAY;
+			return 0;
+		}
+		/* a file of blanks is lines, and may be longer than any buffer */
+		if (l->array == MAYBE_ARRAY && l->end - l->start > BUFFER_MIN / 2) {
+			l->array = NO_ARRAY;
+			return 0;
+		}
+		if (fill(l, e) < 0)
+			return -1;
+	}
+}
+
+/* The element at data[start): as find_line, its end being a ',' or a ']'. */
+static int find_element(struct lines *l, size_t *n, struct err *e)
+{
+	for (;;) {
+		size_t have = l->end - l->start;
+
+		l->seen += array_end(&l->scan, l->data + l->start + l->seen, have - l->seen);
+		*n = l->seen;
+		if (l->seen < have || l->eof)
+			return l->seen > l->max ? 2 : 1;
+		if (have > l->max)
+			return 2;
+		if (fill(l, e) < 0)
+			return -1;
+	}
+}
+
+/* Passes over the element's end, if it has one. */
+static void end_element(struct lines *l)
+{
+	l->start += l->seen;
+	if (l->start == l->end)
+		l->array = NO_ARRAY; /* it is cut here */
+	else if (l->data[l->start++] == ']')
+		l->array = BEHIND_ARRAY;
+	l->seen = 0;
+	l->scan = (struct array){0};
+}
+
+static void trim(struct line *line)
+{
+	while (line->n && blank(line->p, 1)) {
+		line->p++;
+		line->n--;
+	}
+	while (line->n && blank(line->p + line->n - 1, 1))
+		line->n--;
+}
+
+/* An element of nothing is an element, which its reader will refuse: the place of a comma too many,
+ * or where the array is cut. Only "[]" has none. */
+static int next_element(struct lines *l, struct line *out, struct err *e)
+{
+	size_t n = 0;
+	int rc = find_element(l, &n, e), first = l->first;
+
+	if (rc < 0)
+		return -1;
+	l->first = 0;
+	l->number++;
+	*out = (struct line){l->data + l->start, n, l->names[l->at_file], l->number, rc == 2, 1};
+	if (rc == 2) {
+		out->n = l->max;
+		l->start += l->max;
+		l->seen -= l->max;
+		l->rest = 1;
+		return 1;
+	}
+	trim(out);
+	end_element(l);
+	if (out->n || !first || l->array != BEHIND_ARRAY)
+		return 1;
+	l->number--;
+	return 0;
+}
+
+/* ---- the lines and elements of a file ---- */
+
 static int next_in_file(struct lines *l, struct line *out, struct err *e)
 {
 	size_t n = 0, whole = 0;
 	int rc;
 
 	for (;;) {
+		if ((l->array == MAYBE_ARRAY || l->array == BEHIND_ARRAY) && open_array(l, e) < 0)
+			return -1;
+		if (l->array != IN_ARRAY)
+			break;
+		rc = next_element(l, out, e);
+		if (rc != 0)
+			return rc;
+	}
+	for (;;) {
 		rc = find_line(l, &n, &whole, e);
 		if (rc <= 0)
 			return rc;
 		l->number++;
-		*out =
-		    (struct line){l->data + l->start, n, l->names[l->at_file], l->number, rc == 2};
+		*out = (struct line){l->data + l->start, n, l->names[l->at_file], l->number,
+		    rc == 2, l->array == BEHIND_ARRAY};
 		if (rc == 2) {
 			out->n = l->max;
 			l->start += l->max;
@@ -212,12 +337,33 @@ int lines_next(struct lines *l, struct line *out, struct err *e)
 	return rc;
 }
 
+/* lines_rest in an array: first what was scanned already. */
+static int element_rest(struct lines *l, const char **p, size_t *n, struct err *e)
+{
+	if (l->start == l->end && !l->eof && fill(l, e) < 0)
+		return -1;
+	if (!l->seen)
+		l->seen = array_end(&l->scan, l->data + l->start, l->end - l->start);
+	*p = l->data + l->start;
+	*n = l->seen;
+	if (l->start + l->seen == l->end && !l->eof) {
+		l->start = l->end;
+		l->seen = 0;
+		return 1;
+	}
+	end_element(l);
+	l->rest = 0;
+	return *n > 0;
+}
+
 int lines_rest(struct lines *l, const char **p, size_t *n, struct err *e)
 {
 	const char *lf;
 
 	if (!l->rest)
 		return 0;
+	if (l->array == IN_ARRAY)
+		return element_rest(l, p, n, e);
 	if (l->start == l->end && !l->eof && fill(l, e) < 0)
 		return -1;
 	lf = memchr(l->data + l->start, '\n', l->end - l->start);
@@ -229,8 +375,14 @@ int lines_rest(struct lines *l, const char **p, size_t *n, struct err *e)
 	return *n > 0 ? 1 : 0;
 }
 
-int lines_ready(const struct lines *l)
+int lines_ready(struct lines *l)
 {
+	if (l->array == IN_ARRAY && !l->rest) {
+		size_t have = l->end - l->start;
+
+		l->seen += array_end(&l->scan, l->data + l->start + l->seen, have - l->seen);
+		return l->seen < have;
+	}
 	return !l->rest && l->end > l->start &&
 	       memchr(l->data + l->start, '\n', l->end - l->start) != NULL;
 }

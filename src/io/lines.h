@@ -14,6 +14,12 @@
  * first bytes in p and n; lines_rest then hands out what follows in pieces (with a CR before the
  * end), so that a reject can hold all of it. What lines_rest was not asked for is skipped.
  *
+ * With lines_arrays an input may also be one JSON array, or several one behind the other, told by
+ *the first byte that is no blank: then its elements are handed out as lines, one after the other,
+ *in constant memory, numbered from 1. Line ends between their tokens become blanks. A torn array
+ *hands out what there is of its last element, perhaps nothing: JSON's rules are for the reader of
+ *the element, who will refuse it. So is a comma too many.
+ *
  * Memory: 256 KiB, or up to twice the longest line.
  */
 #ifndef E3_LINES_H
@@ -33,15 +39,17 @@ struct line {
 	const char *file; /* as given, or "standard input"; lives as long as the lines */
 	uint64_t number;  /* in its file, from 1 */
 	int toolong;
+	int element; /* an element of an array, and number is its place there */
 };
 
 /* max 0: LINES_MAX_DEFAULT. Files are opened one after the other, when their turn comes, but that
  * each is there and may be read is checked at once. */
 struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct err *e);
-int lines_next(struct lines *l, struct line *out, struct err *e);	   /* 1, 0 at the end, -1 */
+void lines_arrays(struct lines *l);				  /* before the first lines_next */
+int lines_next(struct lines *l, struct line *out, struct err *e); /* 1, 0 at the end, -1 */
 int lines_rest(struct lines *l, const char **p, size_t *n, struct err *e); /* 1, 0, -1 */
 /* Whether a line is in memory, so that lines_next will not block. */
-int lines_ready(const struct lines *l);
+int lines_ready(struct lines *l);
 void lines_close(struct lines *l); /* NULL is allowed */
 
 #endif
