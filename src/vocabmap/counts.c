@@ -1,0 +1,203 @@
+#include "vocabmap/counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/ints.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "io/lines.h"
+#include "json/ids.h"
+#include "json/rec.h"
+
+void counts_init(struct counts *c, uint64_t vocab)
+{
+	*c = (struct counts){.vocab = vocab};
+	c->id = xcalloc(vocab, sizeof(*c->id));
+}
+
+void counts_free(struct counts *c)
+{
+	free(c->id);
+	*c = (struct counts){0};
+}
+
+/* ---- records ---- */
+
+static int pack(
+    struct buf *out, const struct ints *ids, const struct buf *mask, uint64_t vocab, struct err *e)
+{
+	uint32_t *to = (void *)buf_room(out, ids->n * sizeof(*to));
+	uint32_t over = 0;
+
+	for (size_t i = 0; i < ids->n; i++) {
+		over |= (uint64_t)ids->v[i] >= vocab;
+		to[i] = (uint32_t)ids->v[i] << 1 | (mask->len > 0 ? (uint32_t)mask->data[i] : 0);
+	}
+	for (size_t i = 0; over && i < ids->n; i++)
+		if ((uint64_t)ids->v[i] >= vocab)
+			return err_set(e, "range",
+			    "input_ids[%zu]: %d is outside the target vocabulary of %llu", i,
+			    (int)ids->v[i], (unsigned long long)vocab);
+	out->len += ids->n * sizeof(*to);
+	return 0;
+}
+
+int counts_read(struct buf *out, struct span ids, struct span mask, uint64_t vocab,
+    int mask_optional, struct err *e)
+{
+	struct ints v = {0};
+	struct buf m = {0};
+	int rc = -1, masked = !(mask_optional && span_is_null(mask));
+
+	if (ids_read(&v, ids, "input_ids", e) < 0)
+		goto out;
+	if (masked && mask_read(&m, mask, "loss_mask", e) < 0)
+		goto out;
+	if (v.n == 0) {
+		err_set(e, "empty", "input_ids: no tokens");
+		goto out;
+	}
+	if (masked && m.len != v.n) {
+		err_set(e, "length", "loss_mask: %zu values for %zu input_ids", m.len, v.n);
+		goto out;
+	}
+	rc = pack(out, &v, &m, vocab, e);
+out:
+	ints_free(&v);
+	buf_free(&m);
+	return rc;
+}
+
+void counts_add(struct counts *c, const struct buf *packed)
+{
+	const uint32_t *t = (const void *)packed->data;
+	size_t n = packed->len / sizeof(*t);
+	uint64_t supervised = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct count *k = &c->id[t[i] >> 1];
+
+		k->total++;
+		k->supervised += t[i] & 1;
+		supervised += t[i] & 1;
+	}
+	c->records++;
+	c->total += n;
+	c->supervised += supervised;
+}
+
+/* ---- files ---- */
+
+void counts_write(struct buf *out, const struct counts *c)
+{
+	buf_addf(out,
+	    "{\"target_vocab\":%llu,\"records\":%llu,\"supervised\":%llu,\"total\":%llu}\n",
+	    (unsigned long long)c->vocab, (unsigned long long)c->records,
+	    (unsigned long long)c->supervised, (unsigned long long)c->total);
+	for (uint64_t i = 0; i < c->vocab; i++)
+		if (c->id[i].total > 0)
+			buf_addf(out, "{\"id\":%llu,\"supervised\":%llu,\"total\":%llu}\n",
+			    (unsigned long long)i, (unsigned long long)c->id[i].supervised,
+			    (unsigned long long)c->id[i].total);
+}
+
+struct reading {
+	struct rec rec;
+	struct counts file; /* what the head says; sums of the lines in `sum` */
+	struct count sum;
+	int headed;
+};
+
+static int number(const struct rec *r, const char *name, uint64_t *out, struct err *e)
+{
+	struct span v = rec_get(r, name);
+
+	if (!v.p || num_u64(v.p, v.n, out) < 0)
+		return err_set(e, "counts", "%s: expected a count", name);
+	return 0;
+}
+
+static int read_head(struct counts *c, struct reading *r, struct err *e)
+{
+	struct counts *f = &r->file;
+
+	if (number(&r->rec, "target_vocab", &f->vocab, e) < 0 ||
+	    number(&r->rec, "records", &f->records, e) < 0 ||
+	    number(&r->rec, "supervised", &f->supervised, e) < 0 ||
+	    number(&r->rec, "total", &f->total, e) < 0)
+		return err_prefix(e, "no counts file: ");
+	if (f->vocab == 0 || f->vocab > INT32_MAX)
+		return err_set(e, "counts", "target_vocab: %llu is no vocabulary size",
+		    (unsigned long long)f->vocab);
+	if (c->vocab == 0)
+		counts_init(c, f->vocab);
+	if (c->vocab != f->vocab)
+		return err_set(e, "counts", "counts of a target vocabulary of %llu, expected %llu",
+		    (unsigned long long)f->vocab, (unsigned long long)c->vocab);
+	r->headed = 1;
+	return 0;
+}
+
+static int read_line(struct counts *c, struct reading *r, struct err *e)
+{
+	struct count k;
+	uint64_t id;
+
+	if (!r->headed)
+		return read_head(c, r, e);
+	if (number(&r->rec, "id", &id, e) < 0 ||
+	    number(&r->rec, "supervised", &k.supervised, e) < 0 ||
+	    number(&r->rec, "total", &k.total, e) < 0)
+		return -1;
+	if (id >= c->vocab || k.supervised > k.total)
+		return err_set(
+		    e, "counts", "id %llu: not a count of this vocabulary", (unsigned long long)id);
+	c->id[id].supervised += k.supervised;
+	c->id[id].total += k.total;
+	r->sum.supervised += k.supervised;
+	r->sum.total += k.total;
+	return 0;
+}
+
+static int check_sums(struct counts *c, const struct reading *r, const char *path, struct err *e)
+{
+	if (!r->headed)
+		return err_set(e, "counts", "%s: no counts file: it is empty", path);
+	if (r->sum.supervised != r->file.supervised || r->sum.total != r->file.total)
+		return err_set(
+		    e, "counts", "%s: its lines do not add up to its head: cut short?", path);
+	c->records += r->file.records;
+	c->supervised += r->file.supervised;
+	c->total += r->file.total;
+	return 0;
+}
+
+int counts_merge(struct counts *c, const char *path, struct err *e)
+{
+	struct lines *l = lines_open(&path, 1, 0, e);
+	struct reading r = {0};
+	struct line line;
+	int rc;
+
+	if (!l)
+		return -1;
+	while ((rc = lines_next(l, &line, e)) > 0) {
+		if (line.toolong)
+			rc = err_set(e, "counts", "line too long");
+		else if (rec_parse(&r.rec, line.p, line.n, e) == 0)
+			rc = read_line(c, &r, e);
+		else
+			rc = -1;
+		if (rc < 0) {
+			err_prefix(e, "%s:%llu: ", path, (unsigned long long)line.number);
+			break;
+		}
+	}
+	if (rc == 0)
+		rc = check_sums(c, &r, path, e);
+	rec_free(&r.rec);
+	lines_close(l);
+	return rc;
+}

@@ -1,0 +1,46 @@
+/* counts.h - how often each token occurs
+ *
+ * One pair of counters for each id of the target's vocabulary. Counts of shards add up, so a set
+ *may be counted in pieces and the pieces' files merged. The file is NDJSON, a head and then the ids
+ *that occur, ascending:
+ *
+ *	{"target_vocab":163840,"records":88088,"supervised":123,"total":456}
+ *	{"id":5,"supervised":7,"total":9}
+ */
+#ifndef E3_COUNTS_H
+#define E3_COUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+struct err;
+
+struct count {
+	uint64_t supervised, total;
+};
+
+struct counts {
+	uint64_t vocab; /* ids are below this */
+	uint64_t records, supervised, total;
+	struct count *id; /* vocab of them */
+};
+
+void counts_init(struct counts *c, uint64_t vocab);
+void counts_free(struct counts *c);
+
+/* A record's tokens, packed: id * 2 + mask. counts_read makes them of the two arrays' JSON, checks
+ * that they are as long as one another and that ids are below vocab, and appends them to out. A
+ * mask that is not there means nothing is supervised where `mask_optional`. Classes "missing",
+ * "type", "range", "length", "empty". */
+int counts_read(struct buf *out, struct span ids, struct span mask, uint64_t vocab,
+    int mask_optional, struct err *e);
+/* Counts one record of packed tokens. */
+void counts_add(struct counts *c, const struct buf *packed);
+
+void counts_write(struct buf *out, const struct counts *c);
+/* Adds a file's counts. With c->vocab 0 the file's own is taken and c initialised. */
+int counts_merge(struct counts *c, const char *path, struct err *e);
+
+#endif
