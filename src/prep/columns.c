@@ -1,0 +1,170 @@
+#include <string.h>
+
+#include "prep/dataset.h"
+#include "prep/shape.h"
+#include "prep/walk.h"
+
+int prep_put_text(
+    struct prep_row *r, enum prep_role role, struct prep_text content, struct prep_text reasoning)
+{
+	struct prep_msg m = {.role = role, .content = content, .reasoning = reasoning};
+
+	switch (prep_conv_turn(r, role)) {
+	case PREP_SKIP: return 1;
+	case PREP_CUT: return 0;
+	case PREP_TAKE: break;
+	}
+	prep_split_think(r, &m);
+	return prep_conv_put(r, &m);
+}
+
+/* An answer as captured may lack the opening tag, which was part of the prompt that it was
+ * generated from. */
+void prep_split_think(struct prep_row *r, struct prep_msg *m)
+{
+	static const char open[] = "<think>", close[] = "</think>";
+	struct span s = m->content.text;
+	const char *from = s.p, *to;
+
+	if (!r->rules->split_think || m->role != PREP_ASSISTANT || m->reasoning.text.n || !s.n)
+		return;
+	to = prep_find(s, close);
+	if (!to)
+		return;
+	if (prep_find(s, open) == s.p) {
+		from += sizeof(open) - 1;
+	} else if (!prep_find((struct span){s.p, (size_t)(to - s.p)}, open)) {
+		prep_count(r, PREP_OPENER, 1);
+		prep_note(r, "message %zu: its <think> was missing (think-opener)", r->conv.seen);
+	} else {
+		return;
+	}
+	m->reasoning = prep_text_plain((struct span){from, (size_t)(to - from)});
+	to += sizeof(close) - 1;
+	m->content = prep_text_plain((struct span){to, (size_t)(s.p + s.n - to)});
+	prep_note(r, "message %zu: %zu bytes of <think> are its reasoning", r->conv.seen,
+	    m->reasoning.text.n);
+}
+
+int prep_system_column(struct prep_row *r)
+{
+	const char *name;
+	struct span v = prep_column(&r->rec, prep_system_columns, &name);
+	struct prep_text t;
+
+	if (span_is_null(v))
+		return 0;
+	if (*v.p != '"')
+		return err_set(r->e, "type", "%s: expected a string, not %s", name, json_kind(v));
+	t = prep_text_of(v, r->arena);
+	if (!t.text.n)
+		return 0;
+	if (!r->rules->system_column) {
+		prep_note(r, "column \"%s\" (system text) is left out", name);
+		return 0;
+	}
+	return prep_put_text(r, PREP_SYSTEM, t, (struct prep_text){0});
+}
+
+int prep_tools_column(struct prep_row *r)
+{
+	const char *name;
+	struct span v = prep_column(&r->rec, prep_tools_columns, &name);
+	struct prep_conv *c = &r->conv;
+
+	if (span_is_null(v))
+		return 0;
+	if (c->n && c->msg[0].role == PREP_SYSTEM && c->msg[0].content.text.n &&
+	    prep_find(c->msg[0].content.text, "<tools>")) {
+		prep_count(r, PREP_TOOLS_TEXT, 1);
+		prep_note(r, "column \"%s\" is left out: the system text has the tools", name);
+		return 0;
+	}
+	return prep_tools(r, v, name);
+}
+
+/* The question, with what belongs behind it. As prep_list. */
+static int put_question(struct prep_row *r)
+{
+	const struct prep_format *f = r->format;
+	struct span v = rec_get(&r->rec, f->column), more = {0};
+	struct prep_text t, u;
+	char *both;
+
+	if (span_is_null(v))
+		return err_set(r->e, "missing", "%s: %s", f->column, v.p ? "null" : "missing");
+	if (*v.p == '[')
+		return prep_list(r, v, f->column);
+	if (*v.p != '"')
+		return err_set(
+		    r->e, "type", "%s: expected a string, not %s", f->column, json_kind(v));
+	t = prep_text_of(v, r->arena);
+	if (f->more)
+		more = rec_get(&r->rec, f->more);
+	if (span_is_null(more) || *more.p != '"' || more.n == 2)
+		return prep_put_text(r, PREP_USER, t, (struct prep_text){0});
+	u = prep_text_of(more, r->arena);
+	both = arena_alloc(r->arena, t.text.n + 1 + u.text.n);
+	memcpy(both, t.text.p, t.text.n);
+	both[t.text.n] = '\n';
+	memcpy(both + t.text.n + 1, u.text.p, u.text.n);
+	t = prep_text_plain((struct span){both, t.text.n + 1 + u.text.n});
+	prep_note(r, "column \"%s\" is put behind the question", f->more);
+	return prep_put_text(r, PREP_USER, t, (struct prep_text){0});
+}
+
+static int put_answer(struct prep_row *r)
+{
+	const char *name, *rname;
+	struct span v = prep_column(&r->rec, r->format->answer, &name), thought = {0};
+	struct prep_text content = {0}, reasoning = {0};
+
+	if (span_is_null(v) && r->rules->native)
+		return err_set(r->e, "missing", "%s: %s", name, v.p ? "null" : "missing");
+	if (!v.p)
+		return 1;
+	if (*v.p == '[')
+		return prep_list(r, v, name);
+	if (*v.p != '"' && !span_is_null(v))
+		return err_set(r->e, "type", "%s: expected a string, not %s", name, json_kind(v));
+	if (*v.p == '"')
+		content = prep_text_of(v, r->arena);
+	if (r->format->reasoning)
+		thought = prep_column(&r->rec, r->format->reasoning, &rname);
+	if (!span_is_null(thought) && *thought.p != '"')
+		return err_set(
+		    r->e, "type", "%s: expected a string, not %s", rname, json_kind(thought));
+	if (!span_is_null(thought))
+		reasoning = prep_text_of(thought, r->arena);
+	return prep_put_text(r, PREP_ASSISTANT, content, reasoning);
+}
+
+int prep_read_columns(struct prep_row *r)
+{
+	int rc;
+
+	if (prep_system_column(r) < 0)
+		return -1;
+	rc = put_question(r);
+	if (rc > 0)
+		rc = put_answer(r);
+	return rc < 0 ? -1 : prep_tools_column(r);
+}
+
+int prep_read_answers(struct prep_row *r)
+{
+	struct prep_msg m = {.role = PREP_ASSISTANT};
+	struct span v = rec_get(&r->rec, "answers");
+	int rc;
+
+	if (prep_system_column(r) < 0)
+		return -1;
+	rc = put_question(r);
+	if (rc < 0)
+		return -1;
+	if (rc > 0 && !span_is_null(v) && prep_conv_turn(r, m.role) == PREP_TAKE) {
+		if (prep_calls(r, v, &m, "answers") < 0 || prep_conv_put(r, &m) < 0)
+			return -1;
+	}
+	return prep_tools_column(r);
+}

@@ -1,0 +1,128 @@
+#include <string.h>
+
+#include "base/mem.h"
+#include "prep/row.h"
+
+/* What may follow what; rows: the last message, columns: the next. A tool's result also needs a
+ * call before it. */
+static const unsigned char follows[PREP_CALL + 1][PREP_CALL + 1] = {
+    [PREP_USER][PREP_ASSISTANT] = 1,
+    [PREP_ASSISTANT][PREP_USER] = 1,
+    [PREP_ASSISTANT][PREP_TOOL] = 1,
+    [PREP_TOOL][PREP_TOOL] = 1,
+    [PREP_TOOL][PREP_ASSISTANT] = 1,
+};
+
+static enum prep_turn cut(struct prep_row *r, enum prep_count why, const char *text)
+{
+	prep_count(r, why, 1);
+	prep_note(r, "message %zu: %s; the conversation ends before it (%s)", r->conv.seen, text,
+	    prep_count_name[why]);
+	return PREP_CUT;
+}
+
+static enum prep_turn skip(struct prep_row *r, enum prep_role role)
+{
+	r->count[PREP_LEAD] = 1;
+	r->conv.ncalls = 0;
+	prep_note(r, "message %zu: %s before the first user message, left out (lead)", r->conv.seen,
+	    prep_role_name(role));
+	return PREP_SKIP;
+}
+
+static int called(const struct prep_msg *m)
+{
+	return m->calls.n || prep_has_call(m->content.text);
+}
+
+enum prep_turn prep_conv_turn(struct prep_row *r, enum prep_role role)
+{
+	struct prep_conv *c = &r->conv;
+	const struct prep_msg *last = c->n ? &c->msg[c->n - 1] : NULL;
+
+	c->seen++;
+	if (role == PREP_SYSTEM && c->n == 0 && c->seen == 1)
+		return PREP_TAKE;
+	if (c->users == 0)
+		return role == PREP_USER ? PREP_TAKE : skip(r, role);
+	if (role == PREP_UNKNOWN || role == PREP_SYSTEM)
+		return cut(r, PREP_ROLE_CUT,
+		    role ? "system that is not the first" : "a role that is unknown or missing");
+	if (role == PREP_CALL) {
+		if (last->call_turn)
+			return PREP_TAKE;
+		role = PREP_ASSISTANT;
+	}
+	if (!follows[last->role][role])
+		return cut(r, PREP_ORDER_CUT, "its role can't follow the one before");
+	if (role == PREP_TOOL && last->role == PREP_ASSISTANT && !called(last))
+		return cut(r, PREP_ORDER_CUT, "a tool result without a call before it");
+	if (role == PREP_ASSISTANT)
+		c->nwait = c->answered = 0;
+	return PREP_TAKE;
+}
+
+/* One message with several calls, from turns that are one call each. */
+static int join_call(struct prep_row *r, const struct prep_msg *m)
+{
+	struct prep_msg *last = &r->conv.msg[r->conv.n - 1];
+	size_t n = last->calls.n;
+	char *both = arena_alloc(r->arena, n + 1 + m->calls.n);
+
+	memcpy(both, last->calls.p, n);
+	both[n] = ',';
+	memcpy(both + n + 1, m->calls.p, m->calls.n);
+	last->calls = (struct span){both, n + 1 + m->calls.n};
+	return 1;
+}
+
+/* The id and the name that a result lacks are those of the call that it answers. */
+static void pair_result(struct prep_conv *c, struct prep_msg *m)
+{
+	const struct prep_pending *call = c->answered < c->nwait ? &c->wait[c->answered] : NULL;
+
+	c->answered++;
+	if (!call)
+		return;
+	if (!m->id.text.p)
+		m->id = call->id;
+	if (!m->name.text.p)
+		m->name = call->name;
+}
+
+static int no_text(struct prep_row *r, const struct prep_msg *m)
+{
+	if (m->role == PREP_SYSTEM) {
+		skip(r, PREP_SYSTEM);
+		return 1;
+	}
+	if (r->conv.users == 0)
+		return err_set(r->e, "empty", "the first user message has no text");
+	cut(r, PREP_EMPTY_CUT, "neither text nor call");
+	return 0;
+}
+
+int prep_conv_put(struct prep_row *r, const struct prep_msg *m)
+{
+	struct prep_conv *c = &r->conv;
+	struct prep_msg *to;
+	int empty = m->role == PREP_SYSTEM ? !m->content.text.p : !m->content.text.n;
+
+	if (empty && !m->calls.n && m->role != PREP_TOOL)
+		return no_text(r, m);
+	if (m->role == PREP_CALL && c->msg[c->n - 1].call_turn)
+		return join_call(r, m);
+	c->msg = xgrow(c->msg, &c->cap, c->n + 1, sizeof(*c->msg));
+	to = &c->msg[c->n++];
+	*to = *m;
+	to->call_turn = m->role == PREP_CALL;
+	if (to->call_turn)
+		to->role = PREP_ASSISTANT;
+	if (to->role == PREP_TOOL)
+		pair_result(c, to);
+	c->users += to->role == PREP_USER;
+	c->answers += to->role == PREP_ASSISTANT;
+	prep_note(r, "message %zu: %s, %zu bytes%s", c->seen, prep_role_name(to->role),
+	    to->content.text.n, to->calls.n ? ", with a call" : "");
+	return 1;
+}

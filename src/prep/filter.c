@@ -1,0 +1,113 @@
+#include "prep/filter.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "prep/row.h"
+#include "prep/walk.h"
+
+enum { EQ, NE, GE, LE, GT, LT };
+
+static const struct {
+	const char *word;
+	int op;
+} ops[] = {{">=", GE}, {"<=", LE}, {"!=", NE}, {"=", EQ}, {">", GT}, {"<", LT}};
+
+static int number(struct span s, double *x)
+{
+	s = prep_walk_trim(s);
+	return s.n && num_double(s.p, s.n, x) == 0 && isfinite(*x);
+}
+
+int prep_filter_parse(struct prep_filter *f, const char *text, struct err *e)
+{
+	size_t at = strcspn(text, "=!<>");
+	const char *v;
+
+	*f = (struct prep_filter){.text = text, .path = {text, at}, .op = -1};
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]) && f->op < 0; i++) {
+		size_t n = strlen(ops[i].word);
+
+		if (!strncmp(text + at, ops[i].word, n)) {
+			f->op = ops[i].op;
+			v = text + at + n;
+			f->value = prep_walk_trim((struct span){v, strlen(v)});
+		}
+	}
+	f->path = prep_walk_trim(f->path);
+	if (f->op < 0 || !f->path.n)
+		return err_set(e, "usage",
+		    "filter \"%s\": expected COLUMN, one of = != >= <= > <, and a value", text);
+	f->is_number = number(f->value, &f->number);
+	if (f->op >= GE && !f->is_number)
+		return err_set(e, "usage", "filter \"%s\": its value is no number", text);
+	return 0;
+}
+
+/* The JSON value at a path, p NULL where there is none. */
+static struct span find(struct prep_row *r, struct span path)
+{
+	const char *dot = memchr(path.p, '.', path.n);
+	size_t n = dot ? (size_t)(dot - path.p) : path.n;
+	struct span v = rec_get(&r->rec, arena_strndup(r->arena, path.p, n));
+
+	while (v.p && dot) {
+		path.n -= n + 1;
+		path.p = dot + 1;
+		dot = memchr(path.p, '.', path.n);
+		n = dot ? (size_t)(dot - path.p) : path.n;
+		if (*v.p == '"' && !prep_inner_json(r, prep_text_of(v, r->arena).text, &v))
+			return (struct span){0};
+		if (*v.p != '{')
+			return (struct span){0};
+		v = prep_walk_get(v, arena_strndup(r->arena, path.p, n));
+	}
+	return v;
+}
+
+static int holds(const struct prep_filter *f, struct span have, int *none)
+{
+	double x = 0;
+	int is_number = number(have, &x), same;
+
+	if (f->op >= GE && !is_number) {
+		*none = 1;
+		return 0;
+	}
+	switch (f->op) {
+	case GE: return x >= f->number;
+	case LE: return x <= f->number;
+	case GT: return x > f->number;
+	case LT: return x < f->number;
+	default: break;
+	}
+	if (is_number && f->is_number)
+		same = x >= f->number && x <= f->number;
+	else
+		same = have.n == f->value.n && !memcmp(have.p, f->value.p, have.n);
+	return f->op == EQ ? same : !same;
+}
+
+static int passes(struct prep_row *r, const struct prep_filter *f)
+{
+	struct span v = find(r, f->path);
+	int none = span_is_null(v), ok;
+
+	if (!none && *v.p == '"')
+		v = prep_text_of(v, r->arena).text;
+	ok = none ? f->op == NE : holds(f, v, &none);
+	if (none)
+		prep_count(r, PREP_NO_SCORE, 1);
+	prep_note(
+	    r, "filter %s: %s%s", f->text, ok ? "passed" : "left out", none ? " (no-score)" : "");
+	return ok;
+}
+
+const char *prep_filters_fail(struct prep_row *r)
+{
+	for (size_t i = 0; i < r->rules->nfilters; i++)
+		if (!passes(r, &r->rules->filters[i]))
+			return r->rules->filters[i].text;
+	return NULL;
+}

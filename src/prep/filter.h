@@ -1,0 +1,32 @@
+/* filter.h - rows left out on request, by the value of a column
+ *
+ *	COLUMN[.MEMBER...]OP VALUE	OP is one of = != >= <= > <
+ *
+ * "average_test_score>=0.7", "target=true", "llm_judgement.logical_correctness.score>=4". A column
+ * that is a string which holds JSON is read as that JSON where a member of it is asked for. Values
+ * are compared as numbers where both are numbers ("1", "1.0" and 1 are one number; nan is none),
+ * otherwise as texts; the orders are for numbers only. A row without such a value has "no score":
+ *it passes != and fails all else. */
+#ifndef E3_PREP_FILTER_H
+#define E3_PREP_FILTER_H
+
+#include "base/buf.h"
+
+struct err;
+struct prep_row;
+
+struct prep_filter {
+	const char *text; /* as given: what drops are counted under */
+	struct span path; /* column and members, with dots */
+	int op;
+	struct span value;
+	double number;
+	int is_number;
+};
+
+/* text is borrowed. Class "usage". */
+int prep_filter_parse(struct prep_filter *f, const char *text, struct err *e);
+/* The text of the first filter that the row fails, or NULL. Rows without a value are counted. */
+const char *prep_filters_fail(struct prep_row *r);
+
+#endif

@@ -1,0 +1,222 @@
+/* The flat text of glaive-function-calling-v2: two columns, all structure inside the texts.
+ *
+ *	system = ["SYSTEM:" blanks] prose {blanks object}
+ *	chat   = {turn}
+ *	turn   = marker blanks body
+ *	marker = "USER:" | "ASSISTANT:" | "FUNCTION RESPONSE:"
+ *
+ * A marker stands at the start of the text or behind a blank line; the same words elsewhere are
+ * text. The objects are tool definitions, one after the other, not a list. An answer may end in
+ * <|endoftext|>, and its last part may be a call: "<functioncall>" and an object which is not
+ * quite JSON (prep_call_text). Blanks around markers and bodies are format. */
+#include <string.h>
+
+#include "prep/shape.h"
+#include "prep/walk.h"
+
+static const struct {
+	const char *word;
+	enum prep_role role;
+} markers[] = {
+    {"USER:", PREP_USER},
+    {"ASSISTANT:", PREP_ASSISTANT},
+    {"FUNCTION RESPONSE:", PREP_TOOL},
+};
+
+static int begins(struct span s, const char *word)
+{
+	size_t n = strlen(word);
+
+	return s.n >= n && !memcmp(s.p, word, n);
+}
+
+static struct span from(struct span s, const char *p)
+{
+	return (struct span){p, (size_t)(s.p + s.n - p)};
+}
+
+/* The marker at the start of s, or -1. */
+static int marker_at(struct span s)
+{
+	for (int i = 0; i < (int)(sizeof(markers) / sizeof(markers[0])); i++)
+		if (begins(s, markers[i].word))
+			return i;
+	return -1;
+}
+
+/* The first marker behind a blank line; NULL: none. */
+static const char *next_marker(struct span s)
+{
+	const char *p = s.p, *end = s.p + s.n;
+
+	while ((p = memchr(p, '\n', (size_t)(end - p)))) {
+		const char *q = p + 1;
+
+		while (q < end && (*q == '\n' || *q == '\r'))
+			q++;
+		if (memchr(p + 1, '\n', (size_t)(q - p - 1)) && marker_at(from(s, q)) >= 0)
+			return q;
+		p = q;
+	}
+	return NULL;
+}
+
+static struct span cut_end_mark(struct span s)
+{
+	static const char mark[] = "<|endoftext|>";
+	size_t n = sizeof(mark) - 1;
+
+	if (s.n >= n && !memcmp(s.p + s.n - n, mark, n))
+		return prep_walk_trim((struct span){s.p, s.n - n});
+	return s;
+}
+
+static void read_answer(struct prep_row *r, struct span body, struct prep_msg *m)
+{
+	static const char word[] = "<functioncall>";
+	const char *call;
+
+	body = cut_end_mark(body);
+	m->content = prep_text_plain(body);
+	call = prep_find(body, word);
+	if (!call)
+		return;
+	if (!prep_call_text(r, from(body, call + sizeof(word) - 1), m)) {
+		prep_count(r, PREP_CALL_TEXT, 1);
+		prep_note(r, "a <functioncall> without a name stays text (call-text)");
+		return;
+	}
+	m->content.text = prep_walk_trim((struct span){body.p, (size_t)(call - body.p)});
+}
+
+/* 1, 0 cut, -1. */
+static int read_turn(struct prep_row *r, enum prep_role role, struct span body)
+{
+	struct prep_msg m = {.role = role};
+
+	switch (prep_conv_turn(r, role)) {
+	case PREP_SKIP: return 1;
+	case PREP_CUT: return 0;
+	case PREP_TAKE: break;
+	}
+	body = prep_walk_trim(body);
+	if (role == PREP_ASSISTANT)
+		read_answer(r, body, &m);
+	else
+		m.content = prep_text_plain(body);
+	return prep_conv_put(r, &m);
+}
+
+static int read_chat(struct prep_row *r, struct span chat)
+{
+	struct span s = prep_walk_trim(chat);
+	int rc = 1;
+
+	if (s.n && marker_at(s) < 0) {
+		const char *first = next_marker(s);
+
+		prep_conv_turn(r, PREP_UNKNOWN);
+		s = from(s, first ? first : s.p + s.n);
+	}
+	while (rc == 1 && s.n) {
+		int i = marker_at(s);
+		const char *body = s.p + strlen(markers[i].word), *next;
+
+		s = from(s, body);
+		next = next_marker(s);
+		if (!next)
+			next = s.p + s.n;
+		rc = read_turn(r, markers[i].role, (struct span){body, (size_t)(next - body)});
+		s = from(s, next);
+	}
+	return rc;
+}
+
+/* Past the tool definition that begins at p, or NULL: a brace of the prose. */
+static const char *definition(struct prep_row *r, const char *p, const char *end)
+{
+	const char *q = prep_walk_skip(p, end);
+	struct span v = {p, q ? (size_t)(q - p) : 0};
+
+	if (!q || !prep_walk_check(&r->inner, v, &v, &r->scratch))
+		return NULL;
+	return prep_walk_get(v, "name").p ? q : NULL;
+}
+
+/* Parts the system text: definitions to tools, all else to prose. */
+static void part_system(struct prep_row *r, struct span s, struct buf *prose, struct buf *tools)
+{
+	const char *p = s.p, *end = s.p + s.n, *brace;
+
+	while ((brace = memchr(p, '{', (size_t)(end - p)))) {
+		const char *q = definition(r, brace, end);
+		struct span before = {p, (size_t)((q ? brace : brace + 1) - p)};
+
+		if (!q) {
+			buf_add(prose, before.p, before.n);
+			p = brace + 1;
+			continue;
+		}
+		buf_add(tools, brace, (size_t)(q - brace));
+		buf_addc(tools, '\n');
+		while (before.n && strchr(" \t\r\n", before.p[before.n - 1]))
+			before.n--;
+		buf_add(prose, before.p, before.n);
+		p = q;
+	}
+	if (!tools->len || prep_walk_trim(from(s, p)).n)
+		buf_add(prose, p, (size_t)(end - p));
+}
+
+static int put_system(struct prep_row *r, struct span s)
+{
+	struct buf prose = {0}, tools = {0}, list = {0};
+	struct span t;
+	int rc = 0;
+
+	part_system(r, s, &prose, &tools);
+	if (tools.len) {
+		buf_add_json(&list, tools.data, tools.len);
+		t = (struct span){arena_dup(r->arena, list.data, list.len), list.len};
+		rc = prep_tools(r, t, "system");
+	}
+	if (rc == 0 && prose.len && r->rules->system_column) {
+		t = (struct span){arena_dup(r->arena, prose.data, prose.len), prose.len};
+		rc = prep_put_text(r, PREP_SYSTEM, prep_text_plain(t), (struct prep_text){0});
+	}
+	buf_free(&prose);
+	buf_free(&tools);
+	buf_free(&list);
+	return rc < 0 ? -1 : 0;
+}
+
+static int read_system(struct prep_row *r)
+{
+	static const char prefix[] = "SYSTEM:";
+	struct span v = rec_get(&r->rec, "system"), s;
+
+	if (span_is_null(v))
+		return 0;
+	if (*v.p != '"')
+		return err_set(r->e, "type", "system: expected a string, not %s", json_kind(v));
+	s = prep_text_of(v, r->arena).text;
+	if (begins(prep_walk_trim(s), prefix)) {
+		s = from(s, prep_find(s, prefix) + sizeof(prefix) - 1);
+		while (s.n && strchr(" \t\r\n", *s.p))
+			s = from(s, s.p + 1);
+	}
+	return put_system(r, s);
+}
+
+int prep_read_glaive(struct prep_row *r)
+{
+	struct span v = rec_get(&r->rec, "chat");
+
+	if (span_is_null(v))
+		return err_set(r->e, "missing", "chat: %s", v.p ? "null" : "missing");
+	if (*v.p != '"')
+		return err_set(r->e, "type", "chat: expected a string, not %s", json_kind(v));
+	if (read_system(r) < 0)
+		return -1;
+	return read_chat(r, prep_text_of(v, r->arena).text) < 0 ? -1 : 0;
+}

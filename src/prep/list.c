@@ -1,0 +1,272 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "prep/dataset.h"
+#include "prep/shape.h"
+#include "prep/walk.h"
+
+/* The members of a message that are read, under all names that they have in the sets. Of several
+ * names for one thing the first with a value counts: converters pad messages with nulls. */
+enum {
+	ROLE,
+	FROM,
+	CONTENT,
+	VALUE,
+	TEXT,
+	SYSTEM_PROMPT,
+	REASONING_CONTENT,
+	REASONING,
+	THINKING,
+	TOOL_CALLS,
+	FUNCTION_CALL,
+	TOOL_CALL_ID,
+	NAME,
+	WEIGHT,
+	MEMBERS
+};
+
+static const char *const names[MEMBERS] = {"role", "from", "content", "value", "text",
+    "system_prompt", "reasoning_content", "reasoning", "thinking", "tool_calls", "function_call",
+    "tool_call_id", "name", "weight"};
+
+struct raw {
+	struct span v[MEMBERS]; /* p NULL: not there, or null */
+	const char *column;
+	size_t index;
+};
+
+static void read_raw(struct raw *m, struct span object)
+{
+	struct prep_walk w;
+	struct span key, val;
+
+	memset(m->v, 0, sizeof(m->v));
+	prep_walk_open(&w, object);
+	while (prep_walk_member(&w, &key, &val))
+		for (int i = 0; i < MEMBERS; i++)
+			if (span_eq(key, names[i])) {
+				m->v[i] = span_is_null(val) ? (struct span){0} : val;
+				break;
+			}
+}
+
+/* Of the members first to last, the first with a value; `last` where there is none. */
+static int first_of(const struct raw *m, int first, int last)
+{
+	while (first < last && !m->v[first].p)
+		first++;
+	return first;
+}
+
+static int bad_type(struct prep_row *r, const struct raw *m, int member, const char *want)
+{
+	return err_set(r->e, "type", "%s[%zu].%s: expected %s, not %s", m->column, m->index,
+	    names[member], want, json_kind(m->v[member]));
+}
+
+/* {"type":"text","text":...}, or with "value". 0 the part's text in *text; 1: no text of its
+ * own; -1. */
+static int read_part(struct prep_row *r, struct span part, struct span *text)
+{
+	struct span type = {0}, v;
+
+	if (*part.p == '"') {
+		*text = prep_text_of(part, r->arena).text;
+		return 0;
+	}
+	if (*part.p != '{')
+		return -1;
+	type = prep_walk_get(part, "type");
+	v = prep_walk_get(part, "text");
+	if (span_is_null(v))
+		v = prep_walk_get(part, "value");
+	if (span_is_null(v))
+		v = prep_walk_get(part, "content");
+	if (!v.p || *v.p != '"')
+		return -1;
+	*text = prep_text_of(v, r->arena).text;
+	if (!type.p || span_eq(type, "\"text\""))
+		return 0;
+	return span_eq(type, "\"reasoning\"") ? 1 : span_eq(type, "\"tool_call\"") ? 2 : -1;
+}
+
+static void append(struct prep_row *r, struct prep_text *to, struct span s)
+{
+	char *both = arena_alloc(r->arena, to->text.n + s.n + 1);
+
+	if (to->text.n)
+		memcpy(both, to->text.p, to->text.n);
+	memcpy(both + to->text.n, s.p, s.n);
+	*to = prep_text_plain((struct span){both, to->text.n + s.n});
+}
+
+/* Texts are joined without anything between them. */
+static int read_parts(struct prep_row *r, struct raw *raw, int member, struct prep_msg *m)
+{
+	struct prep_walk w;
+	struct span part, text;
+	size_t i = 0;
+
+	prep_walk_open(&w, raw->v[member]);
+	for (; prep_walk_item(&w, &part); i++) {
+		int kind = read_part(r, part, &text);
+
+		if (kind < 0 || (kind == 2 && !prep_call_text(r, text, m)))
+			return err_set(r->e, "type",
+			    "%s[%zu].%s[%zu]: expected a part that is text", raw->column,
+			    raw->index, names[member], i);
+		if (kind < 2)
+			append(r, kind ? &m->reasoning : &m->content, text);
+	}
+	return 0;
+}
+
+static int read_content(struct prep_row *r, struct raw *raw, struct prep_msg *m)
+{
+	int member = first_of(raw, CONTENT, SYSTEM_PROMPT);
+	struct span v = raw->v[member];
+
+	if (!v.p)
+		return 0;
+	if (*v.p == '[')
+		return read_parts(r, raw, member, m);
+	if (*v.p != '"')
+		return bad_type(r, raw, member, "a string");
+	m->content = prep_text_of(v, r->arena);
+	return 0;
+}
+
+/* A member that is a string where it is there. */
+static int read_text(struct prep_row *r, struct raw *raw, int member, struct prep_text *to)
+{
+	struct span v = raw->v[member];
+
+	if (!v.p)
+		return 0;
+	if (*v.p != '"')
+		return bad_type(r, raw, member, "a string");
+	*to = prep_text_of(v, r->arena);
+	return 0;
+}
+
+/* A turn that is nothing but a call, as text or as an object. */
+static int read_call_turn(struct prep_row *r, struct raw *raw, struct prep_msg *m)
+{
+	int member = first_of(raw, CONTENT, TEXT);
+	struct span v = raw->v[member];
+	int ok = 0;
+
+	if (v.p && *v.p == '"')
+		ok = prep_call_text(r, prep_text_of(v, r->arena).text, m);
+	else if (v.p && *v.p == '{')
+		ok = prep_call(r, v, m);
+	else if (v.p)
+		return bad_type(r, raw, member, "a call as a string or an object");
+	if (ok)
+		return 0;
+	m->role = PREP_ASSISTANT;
+	prep_count(r, PREP_CALL_TEXT, v.p != NULL);
+	return read_content(r, raw, m);
+}
+
+static int weight_is_zero(struct span v)
+{
+	return span_eq(v, "0") || span_eq(v, "0.0") || span_eq(v, "false");
+}
+
+static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *m)
+{
+	char where[64];
+	int thought = first_of(raw, REASONING_CONTENT, THINKING);
+
+	snprintf(where, sizeof(where), "%.30s[%zu].tool_calls", raw->column, raw->index);
+	if (raw->v[thought].p && *raw->v[thought].p == '"' && !m->reasoning.text.n)
+		m->reasoning = prep_text_of(raw->v[thought], r->arena);
+	if (raw->v[TOOL_CALLS].p && prep_calls(r, raw->v[TOOL_CALLS], m, where) < 0)
+		return -1;
+	if (raw->v[FUNCTION_CALL].p && !m->calls.n) {
+		if (*raw->v[FUNCTION_CALL].p != '{' || !prep_call(r, raw->v[FUNCTION_CALL], m))
+			return bad_type(r, raw, FUNCTION_CALL, "an object with a name");
+	}
+	m->untrained = raw->v[WEIGHT].p && weight_is_zero(raw->v[WEIGHT]);
+	prep_split_think(r, m);
+	return 0;
+}
+
+static int read_message(struct prep_row *r, struct raw *raw, struct prep_msg *m)
+{
+	if (m->role == PREP_CALL)
+		return read_call_turn(r, raw, m);
+	if (read_content(r, raw, m) < 0)
+		return -1;
+	if (m->role == PREP_ASSISTANT)
+		return read_assistant(r, raw, m);
+	if (m->role == PREP_TOOL &&
+	    (read_text(r, raw, TOOL_CALL_ID, &m->id) < 0 || read_text(r, raw, NAME, &m->name) < 0))
+		return -1;
+	return 0;
+}
+
+static enum prep_role role_in(struct prep_row *r, const struct raw *raw)
+{
+	struct span v = raw->v[first_of(raw, ROLE, FROM)];
+
+	return v.p && *v.p == '"' ? prep_role_of(prep_text_of(v, r->arena).text) : PREP_UNKNOWN;
+}
+
+/* 1, 0 cut, -1. */
+static int offer(struct prep_row *r, struct raw *raw, struct span v)
+{
+	struct prep_msg m = {0};
+
+	memset(raw->v, 0, sizeof(raw->v));
+	if (*v.p == '{')
+		read_raw(raw, v);
+	else if (*v.p != 'n')
+		return err_set(r->e, "type", "%s[%zu]: expected an object, not %s", raw->column,
+		    raw->index, json_kind(v));
+	m.role = role_in(r, raw);
+	switch (prep_conv_turn(r, m.role)) {
+	case PREP_SKIP: return 1;
+	case PREP_CUT: return 0;
+	case PREP_TAKE: break;
+	}
+	if (read_message(r, raw, &m) < 0)
+		return -1;
+	return prep_conv_put(r, &m);
+}
+
+int prep_list(struct prep_row *r, struct span v, const char *column)
+{
+	struct raw raw = {.column = column};
+	struct prep_walk w;
+	struct span item;
+	int rc = 1;
+
+	if (*v.p == '"') {
+		if (!prep_inner_json(r, prep_text_of(v, r->arena).text, &v))
+			return err_set(r->e, "type", "%s: a string that holds no JSON", column);
+		prep_note(r, "column \"%s\" is a string that holds JSON", column);
+	}
+	if (*v.p != '[')
+		return err_set(r->e, "type", "%s: expected an array, not %s", column, json_kind(v));
+	prep_walk_open(&w, v);
+	for (; rc == 1 && prep_walk_item(&w, &item); raw.index++)
+		rc = offer(r, &raw, item);
+	return rc;
+}
+
+int prep_read_list(struct prep_row *r)
+{
+	struct span v = rec_get(&r->rec, r->format->column);
+
+	if (span_is_null(v))
+		return err_set(
+		    r->e, "missing", "%s: %s", r->format->column, v.p ? "null" : "missing");
+	if (prep_system_column(r) < 0)
+		return -1;
+	if (prep_list(r, v, r->format->column) < 0)
+		return -1;
+	return prep_tools_column(r);
+}

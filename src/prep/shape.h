@@ -1,0 +1,43 @@
+/* shape.h - the readers: from the columns of a row to its messages
+ *
+ * Each offers the messages to the conversation (row.h) until it is cut, and sets its tools. 0, or
+ * -1 with the error of the row. */
+#ifndef E3_PREP_SHAPE_H
+#define E3_PREP_SHAPE_H
+
+#include "prep/row.h"
+
+int prep_read_list(struct prep_row *r);
+int prep_read_columns(struct prep_row *r);
+int prep_read_answers(struct prep_row *r);
+int prep_read_glaive(struct prep_row *r);
+
+/* The parts that readers share. */
+
+/* The messages in v, a list or a string that holds one; `column` is for messages. 1: it went on to
+ * the end of the list; 0: cut; -1. */
+int prep_list(struct prep_row *r, struct span v, const char *column);
+/* A system text and tools in columns of their own. */
+int prep_system_column(struct prep_row *r);
+int prep_tools_column(struct prep_row *r);
+/* A message of one text. As prep_list. */
+int prep_put_text(
+    struct prep_row *r, enum prep_role role, struct prep_text content, struct prep_text reasoning);
+/* Moves the reasoning that stands in front of an answer to its place, where the rules want it. */
+void prep_split_think(struct prep_row *r, struct prep_msg *m);
+
+/* call.h in all but name: tool calls in their many spellings, to
+ * {"id":...,"type":"function","function":{"name":...,"arguments":...}}. */
+
+/* tool_calls: a list, or a string that holds one; null is none. -1: something else. */
+int prep_calls(struct prep_row *r, struct span v, struct prep_msg *m, const char *where);
+/* One {name, arguments} or {function: {...}}. 1; 0: it has no name. */
+int prep_call(struct prep_row *r, struct span object, struct prep_msg *m);
+/* A call written as text: JSON, a list of JSON, or glaive's form whose arguments are JSON in single
+ * quotes. 0: no call can be made of it. */
+int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m);
+/* The definitions in v, a list, a string that holds one or several objects, or a list of strings.
+ */
+int prep_tools(struct prep_row *r, struct span v, const char *where);
+
+#endif

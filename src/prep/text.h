@@ -1,0 +1,58 @@
+/* text.h - the texts of a row: cleaned once, decoded once, copied as they were spelled
+ *
+ * What a row's bytes need before anything else reads them (DESIGN.md: texts stay byte for byte):
+ *	- bytes that are not UTF-8 become U+FFFD, one for each maximal subpart
+ *	- an escape of half a surrogate pair becomes \ufffd, which has the same length
+ *	- bare NaN, Infinity, -Infinity, which exporters write and JSON does not know, become null
+ * Each is counted. \u0000 is a character like others.
+ *
+ * A struct prep_text is one text in two forms: as the input spelled it (a JSON string literal) and
+ * decoded. The literal, where there is one, is what gets written, so that escapes stay.
+ */
+#ifndef E3_PREP_TEXT_H
+#define E3_PREP_TEXT_H
+
+#include "base/buf.h"
+
+struct arena;
+
+struct prep_text {
+	struct span lit;  /* with its quotes; p NULL: write `text` */
+	struct span text; /* decoded; p NULL: there is no text at all (null, missing) */
+};
+
+/* v is a clean JSON string. The decoded form points into v where nothing is escaped, else into a.
+ */
+struct prep_text prep_text_of(struct span v, struct arena *a);
+/* A text without a spelling of its own: a piece of another one. */
+struct prep_text prep_text_plain(struct span decoded);
+void prep_text_write(struct buf *out, const struct prep_text *t);
+
+/* Adds valid JSON text that may stand on several lines: then without the blanks between its tokens,
+ * since a record is one line. */
+void prep_add_json(struct buf *out, struct span json);
+
+/* Half pairs in JSON text: *line is replaced by a copy in a. Returns how many. */
+size_t prep_fix_surrogates(struct span *line, struct arena *a);
+/* NaN, Infinity and -Infinity outside strings. Returns how many became null. */
+size_t prep_fix_nan(struct span *line, struct arena *a);
+/* Ill-formed UTF-8. */
+size_t prep_fix_utf8(struct span *line, struct arena *a);
+
+/* What a decoded text holds that only looks like markup. Special tokens: <|word|>, DeepSeek's
+ * <(fullwidth bar)...>, and [BOS] [EOS] [EOT] [PAD] [UNK]; the tags of OpenThoughts
+ * (<|begin_of_thought|> ...) have that look too but are no model's tokens. */
+struct prep_marks {
+	size_t special;
+	size_t think, think_end; /* <think>, </think> */
+};
+void prep_marks_of(struct span decoded, struct prep_marks *m);
+
+/* Whether a tool call is written into the text: <tool_call>, <function=, <functioncall>,
+ * <|tool_call_begin|>, [TOOL_CALLS]. */
+int prep_has_call(struct span decoded);
+
+/* The first place of a C string, or NULL. */
+const char *prep_find(struct span s, const char *what);
+
+#endif

@@ -1,0 +1,46 @@
+/* walk.h - walking JSON text that is known to be valid
+ *
+ * rec_parse has checked the whole row before anything here sees it, so these walk by bytes only:
+ * no grammar, no decoding, no memory. Text from inside a JSON string (a column that holds JSON, the
+ * arguments of a call) goes through prep_walk_check first.
+ *
+ *	struct prep_walk s;
+ *	prep_walk_open(&s, list);
+ *	while (prep_walk_item(&s, &value))
+ *		...
+ *
+ * Knows JSON's layout and nothing of rows or messages. */
+#ifndef E3_PREP_WALK_H
+#define E3_PREP_WALK_H
+
+#include "base/buf.h"
+
+struct err;
+struct rec;
+
+struct prep_walk {
+	const char *p, *end;
+};
+
+/* v is an array or an object. */
+void prep_walk_open(struct prep_walk *w, struct span v);
+int prep_walk_item(struct prep_walk *w, struct span *val); /* 1, 0 at the end */
+int prep_walk_member(
+    struct prep_walk *w, struct span *key, struct span *val); /* the key without quotes */
+
+/* The value that begins at p, past its last byte; NULL where it does not end before `end`. Does not
+ * trust the text: brackets and strings are matched, nothing else is looked at. */
+const char *prep_walk_skip(const char *p, const char *end);
+
+/* The value of a member of an object, the last of that name; p NULL where there is none. Keys are
+ * compared as they are spelled. */
+struct span prep_walk_get(struct span object, const char *name);
+
+/* Whether text is one whole JSON value; *v is that value without the blanks around it. `r` is
+ * scratch memory, reused. */
+int prep_walk_check(struct rec *r, struct span text, struct span *v, struct buf *scratch);
+
+/* Text without the blanks (space, tab, LF, CR) around it. */
+struct span prep_walk_trim(struct span s);
+
+#endif

@@ -1,0 +1,187 @@
+#include <string.h>
+
+#include "base/num.h"
+#include "prep/dataset.h"
+#include "prep/row.h"
+
+/* ---- the record ---- */
+
+static void write_text(struct buf *b, const char *name, const struct prep_text *t)
+{
+	buf_adds(b, name);
+	prep_text_write(b, t);
+}
+
+static void write_message(struct prep_row *r, struct buf *b, const struct prep_msg *m)
+{
+	buf_addf(b, "{\"role\":\"%s\"", prep_role_name(m->role));
+	write_text(b, ",\"content\":", &m->content);
+	if (m->reasoning.text.n)
+		write_text(b, ",\"reasoning_content\":", &m->reasoning);
+	if (m->calls.n) {
+		buf_adds(b, ",\"tool_calls\":[");
+		buf_add(b, m->calls.p, m->calls.n);
+		buf_addc(b, ']');
+	}
+	if (m->id.text.n)
+		write_text(b, ",\"tool_call_id\":", &m->id);
+	if (m->name.text.n)
+		write_text(b, ",\"name\":", &m->name);
+	if (m->role == PREP_ASSISTANT)
+		buf_adds(b, r->rules->native && !m->untrained ? ",\"weight\":1" : ",\"weight\":0");
+	buf_addc(b, '}');
+}
+
+/* Whether s is a number as JSON spells it: what begins with a digit or '-' and parses, but for a
+ * leading zero and a bare point. */
+static int json_number(struct span s)
+{
+	size_t digits = s.n && *s.p == '-';
+	double x;
+
+	return s.n > digits && s.p[digits] >= '0' && s.p[digits] <= '9' &&
+	       !(s.p[digits] == '0' && s.n > digits + 1 && s.p[digits + 1] >= '0' &&
+		   s.p[digits + 1] <= '9') &&
+	       s.p[s.n - 1] != '.' && !memchr(s.p, 'x', s.n) && !memchr(s.p, 'X', s.n) &&
+	       num_double(s.p, s.n, &x) == 0;
+}
+
+/* The value with its one type, or null. */
+static void write_meta_value(struct prep_row *r, struct buf *b, struct span v, int type)
+{
+	struct span s = v.p && *v.p == '"' ? prep_text_of(v, r->arena).text : v;
+	int is_string = v.p && *v.p == '"', ok = 0;
+
+	if (!span_is_null(v) && type == PREP_META_STR) {
+		if (is_string)
+			buf_add(b, v.p, v.n);
+		else
+			buf_add_json(b, v.p, v.n);
+		return;
+	}
+	if (!span_is_null(v) && type == PREP_META_NUM)
+		ok = json_number(s);
+	else if (!span_is_null(v))
+		ok = span_eq(s, "true") || span_eq(s, "false");
+	if (ok)
+		buf_add(b, s.p, s.n);
+	else
+		buf_adds(b, "null");
+}
+
+/* The id that a row of an unknown set has. */
+static void write_any_id(struct prep_row *r, struct buf *b)
+{
+	static const char *const ids[] = {"id", "uuid", "prompt_id", "instance_id",
+	    "conversation_id", "conversation_hash", "traj_id", NULL};
+	const char *name;
+
+	buf_adds(b, ",\"meta\":{\"id\":");
+	write_meta_value(r, b, prep_column(&r->rec, ids, &name), PREP_META_STR);
+	buf_addc(b, '}');
+}
+
+static void write_meta(struct prep_row *r, struct buf *b)
+{
+	const struct prep_meta *m = r->rules->dataset->meta;
+
+	if (!r->rules->dataset->name)
+		write_any_id(r, b);
+	if (!m->column)
+		return;
+	buf_adds(b, ",\"meta\":{");
+	for (const struct prep_meta *at = m; at->column; at++) {
+		buf_addf(b, "%s\"%s\":", at > m ? "," : "", at->column);
+		write_meta_value(r, b, rec_get(&r->rec, at->column), at->type);
+	}
+	buf_addc(b, '}');
+}
+
+static void write_kept(struct prep_row *r, struct buf *b)
+{
+	const struct opt_list *keep = &r->rules->keep;
+	struct span kwargs = rec_get(&r->rec, "chat_template_kwargs");
+
+	if (kwargs.p && *kwargs.p == '{') {
+		buf_adds(b, ",\"chat_template_kwargs\":");
+		buf_add(b, kwargs.p, kwargs.n);
+	}
+	write_meta(r, b);
+	for (size_t i = 0; i < keep->n; i++) {
+		struct span v = rec_get(&r->rec, keep->v[i]);
+
+		if (!v.p)
+			continue;
+		buf_addc(b, ',');
+		buf_add_json(b, keep->v[i], strlen(keep->v[i]));
+		buf_addc(b, ':');
+		buf_add(b, v.p, v.n);
+	}
+}
+
+void prep_row_write(struct prep_row *r, struct span id, struct buf *b)
+{
+	const struct prep_conv *c = &r->conv;
+
+	buf_adds(b, "{\"id\":");
+	buf_add_json(b, id.p, id.n);
+	buf_adds(b, ",\"dataset\":");
+	buf_add_json(b, r->rules->name, strlen(r->rules->name));
+	buf_adds(b, ",\"messages\":[");
+	for (size_t i = 0; i < c->n; i++) {
+		if (i)
+			buf_addc(b, ',');
+		write_message(r, b, &c->msg[i]);
+	}
+	buf_addc(b, ']');
+	if (c->tools.p) {
+		buf_adds(b, ",\"tools\":");
+		buf_add(b, c->tools.p, c->tools.n);
+	}
+	write_kept(r, b);
+	buf_adds(b, "}\n");
+}
+
+/* ---- fingerprints ---- */
+
+/* With its length, so that "a" and "bc" are not "ab" and "c". */
+static void frame(struct buf *b, struct span s)
+{
+	uint64_t n = s.n;
+
+	buf_add(b, &n, sizeof(n));
+	buf_add(b, s.p, s.n);
+}
+
+static void frame_message(struct buf *b, const struct prep_msg *m)
+{
+	buf_addc(b, (char)m->role);
+	frame(b, m->content.text);
+	frame(b, m->reasoning.text);
+	frame(b, m->calls);
+	frame(b, m->name.text);
+}
+
+struct hash128 prep_row_conv_hash(struct prep_row *r)
+{
+	struct buf *b = &r->hash;
+
+	buf_reset(b);
+	frame(b, r->conv.tools);
+	for (size_t i = 0; i < r->conv.n; i++)
+		frame_message(b, &r->conv.msg[i]);
+	return hash128(b->data, b->len);
+}
+
+struct hash128 prep_row_prompt_hash(struct prep_row *r)
+{
+	const struct prep_msg *m = r->conv.msg;
+	struct buf *b = &r->hash;
+
+	buf_reset(b);
+	frame(b, r->conv.tools);
+	frame_message(b, m);
+	if (m->role == PREP_SYSTEM)
+		frame_message(b, m + 1);
+	return hash128(b->data, b->len);
+}
