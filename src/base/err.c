@@ -7,17 +7,40 @@
 
 #include "base/utf8.h"
 
+#define ERR_SIZE sizeof(((struct err *)0)->msg)
+
+/* U+0000..U+001F and U+007F..U+009F: what a terminal may take for a command. */
+static int is_control(uint32_t cp)
+{
+	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0);
+}
+
+/* Whether the bytes are the beginning of a character: at the end of a full message, its rest did
+ * not fit. */
+static int cut_short(const char *p, size_t n)
+{
+	return n < 4 && (unsigned char)p[0] >= 0xc2 && utf8_subpart(p, n) == n;
+}
+
 static void clean(char *s)
 {
 	size_t n = strlen(s);
 
 	for (size_t i = 0; i < n;) {
-		size_t len = utf8_len(s + i, n - i);
+		uint32_t cp = 0;
+		size_t len = utf8_decode(s + i, n - i, &cp);
 
-		if (len == 0 || (unsigned char)s[i] < 0x20 || s[i] == 0x7f) {
-			s[i] = '?';
-			len = 1;
+		if (len == 0 && n == ERR_SIZE - 1 && cut_short(s + i, n - i)) {
+			s[i] = '\0';
+			return;
 		}
+		if (len == 0)
+			len = 1;
+		else if (!is_control(cp)) {
+			i += len;
+			continue;
+		}
+		memset(s + i, '?', len);
 		i += len;
 	}
 }
