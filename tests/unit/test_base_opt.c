@@ -1,0 +1,283 @@
+/* Command lines, their misuse, help and completions; progress lines. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/opt.h"
+#include "base/prog.h"
+#include "base/progress.h"
+
+struct common {
+	struct opt_list files;
+	uint64_t threads;
+	int quiet;
+};
+
+struct opts {
+	struct common common;
+	const char *output;
+	struct opt_list server, keep;
+	uint64_t n, size;
+	double x;
+	int mode, flag;
+	struct opt_shard shard;
+};
+
+static const struct opt own[] = {
+    {"output", 'o', OPT_STR, offsetof(struct opts, output), "FILE", "where to", 0, 0},
+    {"server", 0, OPT_LIST, offsetof(struct opts, server), "URL", "a server", 0, 0},
+    {"keep", 0, OPT_COMMA, offsetof(struct opts, keep), "NAME,...", "members", 0, 0},
+    {"number", 'n', OPT_U64, offsetof(struct opts, n), "N", "a number", 2, 10},
+    {"least", 0, OPT_U64, offsetof(struct opts, n), "N", "a number", 2, 0},
+    {"any", 0, OPT_U64, offsetof(struct opts, n), "N", "a number", 0, 0},
+    {"size", 0, OPT_SIZE, offsetof(struct opts, size), "SIZE", "a size", 0, 0},
+    {"temperature", 't', OPT_NUM, offsetof(struct opts, x), "X", "a number", 0, 0},
+    {"mode", 0, OPT_ENUM, offsetof(struct opts, mode), "native|prompt|none", "how", 0, 0},
+    {"flag", 'f', OPT_FLAG, offsetof(struct opts, flag), NULL, "a flag [it's one]", 0, 0},
+    {"shard", 0, OPT_SHARD, offsetof(struct opts, shard), "I/N", "a part", 0, 0},
+    {0},
+};
+
+static const struct opt shared[] = {
+    {"threads", 'j', OPT_U64, offsetof(struct common, threads), "N", "threads", 1, 0},
+    {"quiet", 'q', OPT_FLAG, offsetof(struct common, quiet), NULL, "no talk", 0, 0},
+    {0},
+};
+
+static const struct opt_prog prog = {"e3-test", "tests options", "[FILE...]", own, shared,
+    offsetof(struct opts, common), offsetof(struct opts, common.files)};
+static const struct opt_prog fileless = {"e3-bare", "takes no files", NULL, own, NULL, 0, 0};
+
+static void show_list(struct buf *b, const char *name, const struct opt_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		buf_addf(b, "%s%s=%s", b->len ? " " : "", name, l->v[i]);
+}
+
+static void show(struct buf *b, const struct opts *o)
+{
+	show_list(b, "file", &o->common.files);
+	show_list(b, "server", &o->server);
+	show_list(b, "keep", &o->keep);
+	if (o->output)
+		buf_addf(b, " o=%s", o->output);
+	if (o->n || o->size)
+		buf_addf(
+		    b, " n=%llu size=%llu", (unsigned long long)o->n, (unsigned long long)o->size);
+	if (o->mode || o->flag || o->common.quiet)
+		buf_addf(b, " mode=%d flag=%d q=%d", o->mode, o->flag, o->common.quiet);
+	if (o->x != 0)
+		buf_addf(b, " x=%g", o->x);
+	if (o->shard.n || o->common.threads)
+		buf_addf(b, " shard=%llu/%llu j=%llu", (unsigned long long)o->shard.i,
+		    (unsigned long long)o->shard.n, (unsigned long long)o->common.threads);
+	buf_adds(b, "\n");
+}
+
+/* Runs f in a child; its stdout and stderr go to text, its exit status is returned. */
+static int in_child(struct buf *text, void (*f)(void *), void *arg)
+{
+	int fd[2], status;
+	ssize_t n;
+	pid_t child;
+
+	assert_int_equal(pipe(fd), 0);
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		dup2(fd[1], STDOUT_FILENO);
+		dup2(fd[1], STDERR_FILENO);
+		f(arg);
+		fflush(NULL);
+		_exit(0);
+	}
+	close(fd[1]);
+	while ((n = read(fd[0], buf_room(text, 4096), 4096)) > 0)
+		text->len += (size_t)n;
+	close(fd[0]);
+	buf_cstr(text);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+struct call {
+	const struct opt_prog *prog;
+	const char *const *args;
+};
+
+static void parse(void *arg)
+{
+	const struct call *c = arg;
+	struct opts o = {0};
+	struct buf b = {0};
+	char *argv[16] = {(char *)(uintptr_t)c->prog->name};
+	int argc = 1;
+
+	for (const char *const *a = c->args; *a; a++)
+		argv[argc++] = (char *)(uintptr_t)*a;
+	opt_parse(c->prog, argc, argv, &o);
+	show(&b, &o);
+	fputs(buf_cstr(&b), stdout);
+	buf_free(&b);
+	opt_list_free(&o.common.files);
+	opt_list_free(&o.server);
+	for (size_t i = 0; i < o.keep.n; i++)
+		free((void *)(uintptr_t)o.keep.v[i]);
+	opt_list_free(&o.keep);
+}
+
+static void command_lines(void **state)
+{
+	static const struct {
+		const char *const args[6];
+		int status;
+		const char *want; /* the whole output, or for misuse how it begins */
+	} t[] = {
+	    {{NULL}, 0, "\n"},
+	    {{"a", "-o", "b", "c"}, 0, "file=a file=c o=b\n"},
+	    {{"-ob", "-"}, 0, "file=- o=b\n"},
+	    {{"--output=b", "--output", "c"}, 0, " o=c\n"},
+	    {{"--output="}, 0, " o=\n"},
+	    {{"-o", "--"}, 0, " o=--\n"},
+	    {{"--", "-o", "--flag"}, 0, "file=-o file=--flag\n"},
+	    {{"-fqn7"}, 0, " n=7 size=0 mode=0 flag=1 q=1\n"},
+	    {{"-fn", "7", "a"}, 0, "file=a n=7 size=0 mode=0 flag=1 q=0\n"},
+	    {{"--server", "a", "--server=b=c"}, 0, "server=a server=b=c\n"},
+	    {{"--keep", "a,b,,c", "--keep=d"}, 0, "keep=a keep=b keep=c keep=d\n"},
+	    {{"--size=64M", "--mode", "prompt"}, 0, " n=0 size=67108864 mode=1 flag=0 q=0\n"},
+	    {{"--mode=none"}, 0, " mode=2 flag=0 q=0\n"},
+	    {{"-t", "-0.5"}, 0, " x=-0.5\n"},
+	    {{"--shard=3/8", "-j4"}, 0, " shard=3/8 j=4\n"},
+	    {{"--version"}, 0, "e3-test " E3_VERSION "\n"},
+	    {{"-V"}, 0, "e3-test " E3_VERSION "\n"},
+	    {{"--outpu", "b"}, 2, "e3-test: there is no option --outpu\n"},
+	    {{"--outputs"}, 2, "e3-test: there is no option --outputs\n"},
+	    {{"--x=1"}, 2, "e3-test: there is no option --x\n"},
+	    {{"-x"}, 2, "e3-test: there is no option -x\n"},
+	    {{"-fx"}, 2, "e3-test: there is no option -x\n"},
+	    {{"--flag=1"}, 2, "e3-test: --flag takes no value\n"},
+	    {{"--output"}, 2, "e3-test: --output needs a value: FILE\n"},
+	    {{"-o"}, 2, "e3-test: -o needs a value: FILE\n"},
+	    {{"-n1"}, 2, "e3-test: --number: expected a whole number from 2 to 10, not '1'\n"},
+	    {{"-n11"}, 2, "e3-test: --number: expected a whole number from 2"},
+	    {{"--least=1"}, 2, "e3-test: --least: expected a whole number of 2 or more, not '1'\n"},
+	    {{"--any=-1"}, 2, "e3-test: --any: expected a whole number, not '-1'\n"},
+	    {{"--any=1K"}, 2, "e3-test: --any: expected a whole number, not '1K'\n"},
+	    {{"--size=1k"}, 2, "e3-test: --size: expected a size such as 64M, not '1k'\n"},
+	    {{"-tx"}, 2, "e3-test: --temperature: expected a number, not 'x'\n"},
+	    {{"--mode=nat"}, 2, "e3-test: --mode: expected one of native|prompt|none, not 'nat'\n"},
+	    {{"--mode="}, 2, "e3-test: --mode: expected one of"},
+	    {{"--shard=8/8"}, 2, "e3-test: --shard: expected I/N with I from 0"},
+	    {{"--shard=1"}, 2, "e3-test: --shard: expected I/N"},
+	    {{"-j0"}, 2, "e3-test: --threads: expected a whole number of 1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct call c = {&prog, t[i].args};
+		struct buf b = {0};
+		int status = in_child(&b, parse, &c);
+
+		if (status != t[i].status || strncmp(b.data, t[i].want, strlen(t[i].want)) != 0 ||
+		    (status == 0 && strcmp(b.data, t[i].want) != 0))
+			fail_msg("row %zu: status %d: %s", i, status, b.data);
+		if (status == 2 && !strstr(b.data, "\nusage: e3-test [OPTION...] [FILE...]"))
+			fail_msg("row %zu: no usage: %s", i, b.data);
+		buf_free(&b);
+	}
+}
+
+static void no_operands(void **state)
+{
+	static const char *const args[] = {"a", NULL};
+	struct call c = {&fileless, args};
+	struct buf b = {0};
+
+	(void)state;
+	assert_int_equal(in_child(&b, parse, &c), 2);
+	assert_ptr_equal(
+	    strstr(b.data, "e3-bare: takes no files: 'a'\nusage: e3-bare [OPTION...] ("), b.data);
+	buf_free(&b);
+}
+
+static void help_and_completions(void **state)
+{
+	static const struct {
+		const char *arg;
+		const char *has[6];
+	} t[] = {
+	    {"--help",
+		{"usage: e3-test [OPTION...] [FILE...]\ntests options\n", "  -o, --output FILE",
+		    "where to\n", "--mode native|prompt|none", "  -q, --quiet", "  -V, --version"}},
+	    {"-h", {"usage: e3-test", "--shard I/N", "-j, --threads N", "e3-test(1)", "\n", "\n"}},
+	    {"--help=bash", {"_e3_test()", "--mode) COMPREPLY=($(compgen -W \"native prompt none\"",
+				" -o --output --server", " -q --quiet",
+				"complete -o filenames -F _e3_test e3-test\n", "--version"}},
+	    {"--help=zsh", {"#compdef e3-test\n", "'--mode[how]:value:(native prompt none)'",
+			       "'-f[a flag  it s one ]'", "'*--server[a server]:URL:_files'",
+			       "'--quiet[no talk]'", "'*:file:_files'"}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		const char *args[] = {t[i].arg, NULL};
+		struct call c = {&prog, args};
+		struct buf b = {0};
+
+		assert_int_equal(in_child(&b, parse, &c), 0);
+		for (size_t k = 0; k < LEN(t[i].has); k++)
+			if (!strstr(b.data, t[i].has[k]))
+				fail_msg("%s has no '%s': %s", t[i].arg, t[i].has[k], b.data);
+		buf_free(&b);
+	}
+}
+
+static void draw(void *arg)
+{
+	struct progress *p = progress_open(*(enum progress_when *)arg);
+
+	prog_name = "e3-test";
+	if (progress_due(p))
+		fputs("due at once\n", stderr);
+	progress_draw(p, "1 in = 1 out");
+	progress_clear(p);
+	progress_close(p);
+	progress_close(NULL);
+}
+
+static void progress_without_a_terminal(void **state)
+{
+	static const struct {
+		enum progress_when when;
+		const char *want;
+	} t[] = {
+	    {PROGRESS_AUTO, ""},
+	    {PROGRESS_OFF, ""},
+	    {PROGRESS_ON, "e3-test: 1 in = 1 out\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		enum progress_when when = t[i].when;
+		struct buf b = {0};
+
+		assert_int_equal(in_child(&b, draw, &when), 0);
+		assert_string_equal(b.data, t[i].want);
+		buf_free(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(command_lines),
+	    cmocka_unit_test(no_operands),
+	    cmocka_unit_test(help_and_completions),
+	    cmocka_unit_test(progress_without_a_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,360 @@
+/* in and lines: bytes, frames and lines as they come. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "base/err.h"
+#include "io/in.h"
+#include "io/lines.h"
+#include "io/out.h"
+#include "tmp.h"
+
+/* Frames after RFC 8878, by hand. */
+#define FRAME_AB                               \
+	"\x28\xb5\x2f\xfd\x20\x02\x11\x00\x00" \
+	"ab" /* one raw block, content size 2 */
+#define FRAME_EMPTY "\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00"
+#define FRAME_28    "\x28\xb5\x2f\xfd\x00\x90\x1b\x00\x00x" /* window 2^28, 3 times x by RLE */
+#define SKIPPABLE   "\x53\x2a\x4d\x18\x03\x00\x00\x00\xff\xff\xff"
+
+static void streams(void **state)
+{
+	static const struct {
+		const char *name, *in;
+		size_t n;
+		const char *want, *class; /* class NULL: no error */
+	} t[] = {
+	    {"empty", "", 0, "", NULL},
+	    {"plain", "abc\n", 4, "abc\n", NULL},
+	    {"begins like a frame",
+		"\x28\xb5\x2f"
+		"abc",
+		6,
+		"\x28\xb5\x2f"
+		"abc",
+		NULL},
+	    {"part of a magic", "\x28\xb5\x2f", 3, "\x28\xb5\x2f", NULL},
+	    {"begins like a skippable one", "P*Mabc", 6, "P*Mabc", NULL},
+	    {"frame", FRAME_AB, 11, "ab", NULL},
+	    {"empty frame", FRAME_EMPTY, 9, "", NULL},
+	    {"frames", FRAME_AB FRAME_EMPTY FRAME_AB, 31, "abab", NULL},
+	    {"skippable", SKIPPABLE, 11, "", NULL},
+	    {"skippable, frame", SKIPPABLE FRAME_AB, 22, "ab", NULL},
+	    {"frame, skippable, frame", FRAME_AB SKIPPABLE FRAME_AB, 33, "abab", NULL},
+	    {"large window", FRAME_28, 10, "xxx", NULL},
+	    {"garbage behind", FRAME_AB "abcd", 15, "ab", "zstd"},
+	    {"garbage inside",
+		"\x28\xb5\x2f\xfd\x20\x02\x17\x00\x00"
+		"abcd",
+		13, "", "zstd"},
+	    {"torn in the next magic", FRAME_AB "\x28\xb5", 13, "ab", "torn"},
+	    {"torn skippable", SKIPPABLE, 9, "", "torn"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		const char *path = tmp_path("in");
+		struct err e = {0};
+		struct buf got = {0};
+		struct in *in;
+		ssize_t n;
+
+		tmp_write(path, t[i].in, t[i].n);
+		in = in_open(path, &e);
+		assert_non_null(in);
+		assert_string_equal(in_name(in), path);
+		while ((n = in_read(in, buf_room(&got, 1), 1, &e)) > 0)
+			got.len += (size_t)n;
+		assert_bytes(t[i].name, got.data, got.len, t[i].want);
+		if ((n < 0) != (t[i].class != NULL))
+			fail_msg("%s: returned %d", t[i].name, (int)n);
+		if (n < 0 &&
+		    (strcmp(e.class, t[i].class) != 0 || strncmp(e.msg, path, strlen(path)) != 0))
+			fail_msg("%s: %s: %s", t[i].name, e.class, e.msg);
+		in_close(in);
+		buf_free(&got);
+	}
+	tmp_clean();
+}
+
+/* Cut anywhere, a compressed file is an error, but for the cuts at which it is a shorter file. */
+static void torn_frames(void **state)
+{
+	struct err e = {0};
+	struct out *o = out_open(tmp_path("a.zst"), 0, &e);
+	struct buf all;
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		char s[32];
+		int n = snprintf(s, sizeof(s), "line %d\n", i * i);
+
+		assert_int_equal(out_write(o, s, (size_t)n, &e), 0);
+	}
+	assert_int_equal(out_finish(o, &e), 0);
+	all = tmp_read(tmp_path("a.zst"));
+	for (size_t cut = 4; cut < all.len; cut += all.len / 97 + 1) {
+		char piece[5000];
+		struct in *in;
+		ssize_t n;
+
+		tmp_write(tmp_path("b"), all.data, cut);
+		in = in_open(tmp_path("b"), &e);
+		while ((n = in_read(in, piece, sizeof(piece), &e)) > 0)
+			;
+		assert_int_equal(n, -1);
+		assert_string_equal(e.class, "torn");
+		assert_non_null(strstr(e.msg, "ends early"));
+		assert_int_equal(in_whole(in), 0);
+		assert_true(in_compressed(in));
+		in_close(in);
+	}
+	buf_free(&all);
+	tmp_clean();
+}
+
+static void cannot_open(void **state)
+{
+	struct err e = {0};
+
+	(void)state;
+	assert_null(in_open(tmp_path("none"), &e));
+	assert_non_null(strstr(e.msg, "none: No such file or directory"));
+	assert_null(in_open(tmp_dir, &e));
+	assert_non_null(strstr(e.msg, ": Is a directory"));
+	assert_null(lines_open((const char *const[]){"-", tmp_path("none")}, 2, 0, &e));
+	assert_non_null(strstr(e.msg, "none: No such file or directory"));
+	assert_null(lines_open((const char *const[]){tmp_dir}, 1, 0, &e));
+	assert_non_null(strstr(e.msg, ": Is a directory"));
+	in_close(NULL);
+	lines_close(NULL);
+}
+
+/* ---- lines ---- */
+
+/* Shows the lines as NUMBER:TEXT; and long ones as NUMBER!TEXT+TEXT; */
+static void show_lines(struct buf *b, struct lines *l, int ask_rest)
+{
+	struct err e = {0};
+	struct line line;
+	int rc;
+
+	while ((rc = lines_next(l, &line, &e)) > 0) {
+		const char *p;
+		size_t n;
+
+		buf_addf(b, "%llu%c", (unsigned long long)line.number, line.toolong ? '!' : ':');
+		buf_add(b, line.p, line.n);
+		while (ask_rest && line.toolong && lines_rest(l, &p, &n, &e) > 0) {
+			buf_addc(b, '+');
+			buf_add(b, p, n);
+		}
+		buf_addc(b, ';');
+	}
+	if (rc < 0)
+		fail_msg("%s", e.msg);
+}
+
+static void line_rows(void **state)
+{
+	static const struct {
+		const char *in, *want, *without_rest; /* without_rest NULL: the same */
+	} t[] = {
+	    {"", "", NULL},
+	    {"\n\n", "", NULL},
+	    {"a\nb\n", "1:a;2:b;", NULL},
+	    {"a\nb", "1:a;2:b;", NULL},
+	    {"a\r\nb\r\n", "1:a;2:b;", NULL},
+	    {"a\rb\r\r\n", "1:a\rb\r;", NULL},
+	    {"a\r", "1:a\r;", NULL},
+	    {"a\n\n \t\r\n\r\nb\n", "1:a;5:b;", NULL},
+	    {" a \n", "1: a ;", NULL},
+	    {"\xef\xbb\xbf"
+	     "a\n\xef\xbb\xbf"
+	     "b\n",
+		"1:a;2:\xef\xbb\xbf"
+		"b;",
+		NULL},
+	    {"\xef\xbb\xbf", "", NULL},
+	    {"\xef\xbb\n", "1:\xef\xbb;", NULL},
+	    {"\xef\xbb", "1:\xef\xbb;", NULL},
+	    {"\xef\xbb\xbf\r\na\n", "2:a;", NULL},
+	    {"12345678\n", "1:12345678;", NULL},
+	    {"12345678\r\n", "1:12345678;", NULL},
+	    {"12345678", "1:12345678;", NULL},
+	    {"123456789\nb\n", "1!12345678+9;2:b;", "1!12345678;2:b;"},
+	    {"123456789\r\nb\n", "1!12345678+9\r;2:b;", "1!12345678;2:b;"},
+	    {"123456789", "1!12345678+9;", "1!12345678;"},
+	    {"\xef\xbb\xbf"
+	     "12345678\nb\n",
+		"1:12345678;2:b;", NULL},
+	    {"\xef\xbb\xbf"
+	     "123456789\nb\n",
+		"1!12345678+9;2:b;", "1!12345678;2:b;"},
+	    {"a\n1234567890abcdefghij\n\nb", "1:a;2!12345678+90abcdefghij;4:b;",
+		"1:a;2!12345678;4:b;"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t) * 2; i++) {
+		const char *in = t[i / 2].in, *want = t[i / 2].want;
+		int ask_rest = i % 2 == 0;
+		const char *paths[] = {tmp_path("a"), tmp_path("b")};
+		struct buf got = {0}, twice = {0};
+		struct err e = {0};
+		struct lines *l;
+
+		if (!ask_rest && t[i / 2].without_rest)
+			want = t[i / 2].without_rest;
+		tmp_puts(paths[0], in);
+		tmp_puts(paths[1], in);
+		l = lines_open(paths, 2, 8, &e);
+		show_lines(&got, l, ask_rest);
+		lines_close(l);
+		buf_addf(&twice, "%s%s", want, want);
+		if (got.len != twice.len ||
+		    memcmp(got.data ? got.data : "", twice.data, got.len) != 0)
+			fail_msg("'%s': got '%s', want '%s'", in, buf_cstr(&got), buf_cstr(&twice));
+		buf_free(&got);
+		buf_free(&twice);
+	}
+	tmp_clean();
+}
+
+static void nul_is_a_byte(void **state)
+{
+	const char *paths[] = {tmp_path("a")};
+	struct err e = {0};
+	struct lines *l;
+	struct line line;
+
+	(void)state;
+	tmp_write(paths[0], "a\0b\n\0\n", 6);
+	l = lines_open(paths, 1, 0, &e);
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_int_equal(line.n, 3);
+	assert_memory_equal(line.p, "a\0b", 3);
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_int_equal(line.n, 1);
+	assert_int_equal(lines_next(l, &line, &e), 0);
+	assert_int_equal(lines_next(l, &line, &e), 0);
+	lines_close(l);
+	tmp_clean();
+}
+
+/* Lines of many lengths, around the sizes at which buffers grow, plain and compressed. */
+static void lengths(void **state)
+{
+	static const char *const names[] = {"a", "a.zst"};
+	struct err e = {0};
+
+	(void)state;
+	for (size_t k = 0; k < 2; k++) {
+		const char *paths[] = {tmp_path(names[k])};
+		struct out *o = out_open(paths[0], 0, &e);
+		char *x = xmalloc(2000000);
+		struct lines *l;
+		struct line line;
+		uint64_t seen = 0;
+
+		memset(x, 'x', 2000000);
+		for (size_t n = 1; n < 1500000; n = n * 3 / 2 + 1) {
+			assert_int_equal(out_write(o, x, n, &e), 0);
+			assert_int_equal(out_write(o, "\n", 1, &e), 0);
+		}
+		assert_int_equal(out_finish(o, &e), 0);
+		l = lines_open(paths, 1, 0, &e);
+		for (size_t n = 1; n < 1500000; n = n * 3 / 2 + 1) {
+			assert_int_equal(lines_next(l, &line, &e), 1);
+			assert_int_equal(line.number, ++seen);
+			assert_int_equal(line.n, n);
+			assert_memory_equal(line.p, x, n);
+			assert_false(line.toolong);
+		}
+		assert_int_equal(lines_next(l, &line, &e), 0);
+		lines_close(l);
+		free(x);
+	}
+	tmp_clean();
+}
+
+/* A pipe whose writer dawdles: lines come when they are there, not when a buffer is full. */
+static void from_a_slow_pipe(void **state)
+{
+	int fd[2], answer[2], saved = dup(STDIN_FILENO), status;
+	struct err e = {0};
+	struct line line;
+	struct lines *l;
+	pid_t child;
+	char c;
+
+	(void)state;
+	assert_int_equal(pipe(fd) + pipe(answer), 0);
+	child = fork();
+	if (child == 0) {
+		close(answer[1]);
+		if (write(fd[1], "a\nb\n", 4) != 4 || read(answer[0], &c, 1) != 1 ||
+		    write(fd[1], "c\n", 2) != 2)
+			_exit(1);
+		_exit(0);
+	}
+	close(fd[1]);
+	dup2(fd[0], STDIN_FILENO);
+	fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK); /* as some parents leave it */
+	l = lines_open(NULL, 0, 0, &e);
+	assert_false(lines_ready(l));
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_string_equal(line.file, "standard input");
+	assert_true(lines_ready(l));
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_false(lines_ready(l));
+	assert_int_equal(
+	    write(answer[1], "x", 1), 1); /* both lines came before the third was written */
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_memory_equal(line.p, "c", 1);
+	assert_int_equal(line.number, 3);
+	assert_int_equal(lines_next(l, &line, &e), 0);
+	lines_close(l);
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+	close(fd[0]);
+	close(answer[0]);
+	close(answer[1]);
+}
+
+static void read_errors_name_the_file(void **state)
+{
+	const char *paths[] = {tmp_path("good"), tmp_path("torn.zst")};
+	struct err e = {0};
+	struct lines *l;
+	struct line line;
+
+	(void)state;
+	tmp_puts(paths[0], "a\n");
+	tmp_write(paths[1], FRAME_AB, 10);
+	l = lines_open(paths, 2, 0, &e);
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_int_equal(lines_next(l, &line, &e), -1);
+	assert_non_null(strstr(e.msg, "torn.zst: the zstd frame ends early"));
+	lines_close(l);
+	tmp_clean();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(streams),
+	    cmocka_unit_test(torn_frames),
+	    cmocka_unit_test(cannot_open),
+	    cmocka_unit_test(line_rows),
+	    cmocka_unit_test(nul_is_a_byte),
+	    cmocka_unit_test(lengths),
+	    cmocka_unit_test(from_a_slow_pipe),
+	    cmocka_unit_test(read_errors_name_the_file),
+	};
+
+	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
+}
