@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/ints.h"
 #include "base/opt.h"
 #include "sim/answer.h"
@@ -28,7 +29,6 @@ struct bpe;
 struct bpe_work;
 struct chat;
 struct chat_work;
-struct err;
 struct rec;
 
 enum sim_api { SIM_ALL, SIM_SGLANG, SIM_VLLM, SIM_OPENAI };
@@ -100,7 +100,8 @@ struct sim {
 	struct bpe *bpe; /* NULL where chat has it */
 	const struct bpe *tok;
 	struct bpe_work *bpe_work;
-	struct chat *chat; /* NULL: the folder has no template */
+	struct chat *chat; /* NULL: the folder has no template; no_template says more */
+	struct err no_template;
 	struct chat_work *chat_work;
 	struct vocab *vocab;
 	struct states_spec states;
