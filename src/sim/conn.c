@@ -290,8 +290,9 @@ static int signalled(struct sim *s)
 	return end;
 }
 
-static int wait_ms(struct sim *s, int due)
+static int wait_ms(struct sim *s)
 {
+	int due = engine_wait(s);
 	MHD_UNSIGNED_LONG_LONG mhd;
 
 	if (MHD_get_timeout(s->daemon, &mhd) != MHD_YES)
@@ -311,14 +312,13 @@ int conn_loop(struct sim *s, struct err *e)
 	p[0].fd = s->signals;
 	p[1].fd = info->epoll_fd;
 	while (!s->draining || s->open > 0) {
-		int due = engine_turn(s);
-
+		engine_turn(s);
 		if (s->draining && s->open == 0)
 			break;
 		if (MHD_run(s->daemon) != MHD_YES)
 			return err_set(e, "system", "libmicrohttpd stopped");
 		p[2].fd = s->listen; /* poll skips a negative one */
-		if (poll(p, 3, wait_ms(s, due)) < 0 && errno != EINTR)
+		if (poll(p, 3, wait_ms(s)) < 0 && errno != EINTR)
 			return err_sys(e, "poll");
 		if (p[0].revents && signalled(s))
 			break;

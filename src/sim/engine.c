@@ -292,16 +292,21 @@ static void fire(struct sim *s, struct timer *t)
 	}
 }
 
-int engine_turn(struct sim *s)
+void engine_turn(struct sim *s)
 {
 	struct timer *t;
-	uint64_t due;
 
 	s->now = sim_clock();
 	while ((t = timer_due(&s->timers, s->now)))
 		fire(s, t);
+}
+
+int engine_wait(const struct sim *s)
+{
+	uint64_t due, now = sim_clock();
+
 	if (!timer_next(&s->timers, &due))
 		return -1;
 	/* rounded up, not to spin through the last millisecond */
-	return (int)((due - s->now + MS - 1) / MS);
+	return due > now ? (int)((due - now + MS - 1) / MS) : 0;
 }

@@ -136,8 +136,8 @@ uint64_t sim_clock(void);		     /* ns, monotonic */
 
 /* 1: the answer is ready; 0: it will be, and the connection is to be suspended. */
 int engine_submit(struct sim *s, struct job *j);
-/* Does what is due; ms until the next thing is, -1: nothing. */
-int engine_turn(struct sim *s);
+void engine_turn(struct sim *s);      /* does what is due */
+int engine_wait(const struct sim *s); /* ms until the next thing is, -1: nothing */
 /* Ends a job before its time, by its client or an abort. */
 void engine_drop(struct sim *s, struct job *j);
 /* Aborts those whose rid begins with the prefix, or all; how many. */

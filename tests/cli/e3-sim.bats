@@ -1,0 +1,427 @@
+#!/usr/bin/env bats
+# The stand-in server, as its clients see it.
+
+MODEL=pipelines/demo/model
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.."
+	T=$BATS_TEST_TMPDIR
+	: "${E3_BIN:=$PWD/bin}"
+}
+
+# serve [OPTION...] - starts a server; U is its address, PID its process
+serve() {
+	rm -f "$T/port"
+	"$E3_BIN/e3-sim" --model $MODEL --port 0 --hidden-size 8 "$@" >"$T/port" 2>"$T/err" 3>&- &
+	PID=$!
+	for _ in $(seq 100); do
+		[ -s "$T/port" ] && break
+		sleep 0.05
+	done
+	PORT=$(head -n 1 "$T/port")
+	U=http://127.0.0.1:$PORT
+}
+
+# Ends the server, without a word from the shell.
+stop() {
+	kill -9 "$PID" 2>/dev/null || true
+	wait "$PID" 2>/dev/null || true
+}
+
+teardown() {
+	[ -z "$PID" ] || stop
+}
+
+# post PATH BODY [CURL-OPTION...] - the reply's body
+post() {
+	local path=$1 body=$2
+	shift 2
+	curl -s -m 20 "$@" "$U$path" -H 'Content-Type: application/json' -d "$body"
+}
+
+status() { # PATH BODY - the reply's status
+	post "$1" "$2" -o /dev/null -w '%{http_code}'
+}
+
+ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampling_params":{"max_new_tokens":2000}}'
+
+@test "the port is the first line; it answers what clients ask first" {
+	serve --context 5000 --served-model demo --weight-version w7
+	[[ $PORT =~ ^[0-9]+$ ]]
+	[ "$(curl -s -o /dev/null -w '%{http_code}' "$U/health")" = 200 ]
+	[ "$(curl -s "$U/v1/models" | jq -r '.data[0] | "\(.id) \(.max_model_len)"')" = "demo 5000" ]
+	for p in /model_info /get_model_info; do
+		[ "$(curl -s "$U$p" | jq -r '"\(.model_path) \(.weight_version)"')" = "$MODEL w7" ]
+	done
+	for p in /server_info /get_server_info; do
+		[ "$(curl -s "$U$p" | jq -c '[.context_length,.speculative_algorithm,.eagle_aux_hidden_state_layer_ids,.norm]')" = '[5000,"EAGLE3",[2,4,5],"before"]' ]
+	done
+	curl -s "$U/metrics" | grep -q '^sglang:num_running_reqs{.*} 0$'
+	[ "$(curl -s "$U/v1/loads" | jq -c '[.[0].num_running_reqs]')" = '[0]' ]
+	[ "$(status /flush_cache '')" = 200 ]
+	[ "$(curl -s -o /dev/null -w '%{http_code}' "$U/nothing")" = 404 ]
+	[ "$(curl -s -o /dev/null -w '%{http_code}' "$U/generate")" = 405 ]
+	[ "$(curl -s -o /dev/null -w '%{http_code}' "$U/abort_request")" = 405 ]
+}
+
+@test "--api leaves only that server's endpoints" {
+	serve --api vllm
+	[ "$(status /generate "$ASK")" = 404 ]
+	[ "$(curl -s "$U/version" | jq -r .version | cut -d ' ' -f 1)" = e3-sim ]
+	[ "$(status /v1/completions '{"model":"x","prompt":[300]}')" = 404 ]
+	[ "$(status /v1/completions '{"model":"'$MODEL'","prompt":[300]}')" = 200 ]
+	stop
+	serve --api openai
+	[ "$(curl -s -o /dev/null -w '%{http_code}' "$U/health")" = 404 ]
+	[ "$(status /v1/completions '{"prompt":[300]}')" = 200 ]
+}
+
+@test "one seed, one answer; another seed, another" {
+	serve --seed 5
+	a=$(post /generate "$ASK")
+	b=$(post /generate "$ASK")
+	stop
+	serve --seed 5 --slots 1 --latency 20
+	c=$(post /generate "$ASK")
+	stop
+	serve --seed 6
+	d=$(post /generate "$ASK")
+	[ "$a" = "$b" ]
+	[ "$(jq -c .output_ids <<<"$a")" = "$(jq -c .output_ids <<<"$c")" ]
+	[ "$(jq -c .output_ids <<<"$a")" != "$(jq -c .output_ids <<<"$d")" ]
+}
+
+@test "an answer: ids, text, counts and finish reason agree" {
+	serve
+	a=$(post /generate "$ASK")
+	[ "$(jq -c '[.prompt_token_ids, .meta_info.prompt_tokens, .meta_info.id]' <<<"$a")" = '[[300,301,302],3,"r;"]' ]
+	jq -e '(.output_ids | length) == .meta_info.completion_tokens' <<<"$a"
+	jq -e '.meta_info.finish_reason | .type == "stop" and .matched == 3842' <<<"$a"
+	jq -e '.output_ids[-1] == 3842 and (.output_ids[:-1] | index(3842)) == null' <<<"$a"
+	[ "$(post /detokenize "$(jq -c '{tokens: .output_ids[:-1]}' <<<"$a")" | jq .text)" = "$(jq .text <<<"$a")" ]
+	a=$(post /generate '{"input_ids":[300,301,302],"sampling_params":{"max_new_tokens":7,"ignore_eos":true}}')
+	jq -e '.meta_info.finish_reason == {"type":"length","length":7} and (.output_ids | length) == 7' <<<"$a"
+	jq -e 'has("prompt_token_ids") | not' <<<"$a"
+}
+
+@test "text and its ids give the same answer; completions the same as generate" {
+	serve
+	ids=$(post /tokenize '{"prompt":"What is 2+2?<|im_end|>"}')
+	jq -e '.tokens[-1] == 3842 and .count == (.tokens | length)' <<<"$ids"
+	a=$(post /generate '{"text":"What is 2+2?<|im_end|>","sampling_params":{"max_new_tokens":500}}')
+	b=$(post /v1/completions "$(jq -c '{prompt: .tokens, max_tokens: 500, return_token_ids: true}' <<<"$ids")")
+	c=$(post /v1/completions '{"prompt":"What is 2+2?<|im_end|>","max_tokens":500}')
+	[ "$(jq -c .output_ids <<<"$a")" = "$(jq -c '.choices[0].token_ids' <<<"$b")" ]
+	[ "$(jq -c .tokens <<<"$ids")" = "$(jq -c '.choices[0].prompt_token_ids' <<<"$b")" ]
+	[ "$(jq .text <<<"$a")" = "$(jq '.choices[0].text' <<<"$c")" ]
+	jq -e '.choices[0] | has("token_ids") | not' <<<"$c"
+	jq -e '.usage.completion_tokens == (.choices[0].token_ids | length)' <<<"$b"
+}
+
+@test "the limits servers have when none is given" {
+	serve --answer-tokens 5000
+	[ "$(post /generate '{"text":"a"}' | jq .meta_info.completion_tokens)" = 128 ]
+	[ "$(post /v1/completions '{"prompt":"a"}' | jq .usage.completion_tokens)" = 16 ]
+}
+
+@test "what servers refuse is refused with 400" {
+	serve --context 100
+	while read -r body; do
+		[ "$(status /generate "$body")" = 400 ] || { echo "$body"; false; }
+	done <<-'END'
+		not json
+		[]
+		{"sampling_params":{}}
+		{"input_ids":[]}
+		{"input_ids":[[1,2]]}
+		{"input_ids":[1.5]}
+		{"input_ids":[4096]}
+		{"text":["a","b"]}
+		{"text":"a","stream":true}
+		{"text":"a","sampling_params":{"temperature":-1}}
+		{"text":"a","sampling_params":{"top_p":0}}
+		{"text":"a","sampling_params":{"top_p":1.5}}
+		{"text":"a","sampling_params":{"top_k":0}}
+		{"text":"a","sampling_params":{"min_p":2}}
+		{"text":"a","sampling_params":{"repetition_penalty":0}}
+		{"text":"a","sampling_params":{"max_new_tokens":-1}}
+		{"text":"a","sampling_params":{"max_new_tokens":1.5}}
+		{"text":"a","sampling_params":{"max_new_tokens":200}}
+	END
+	[[ "$(post /generate '{"text":"a","sampling_params":{"max_new_tokens":200}}' | jq -r .error.message)" = *"context length"* ]]
+	[ "$(status /generate '{"text":"a","sampling_params":{"temperature":0,"top_p":1,"top_k":-1,"max_new_tokens":9}}')" = 200 ]
+}
+
+@test "reasoning comes first where the prompt opens it" {
+	serve
+	a=$(post /generate '{"text":"hi<think>","sampling_params":{"max_new_tokens":3000}}')
+	jq -e '[.output_ids[] | select(. == 3863)] | length == 1' <<<"$a"
+	jq -e '(.output_ids | index(3863)) == .meta_info.reasoning_tokens' <<<"$a"
+	jq -e '.text | contains("</think>")' <<<"$a"
+	a=$(post /generate '{"text":"hi<think></think>","sampling_params":{"max_new_tokens":3000}}')
+	jq -e '.output_ids | index(3863) == null' <<<"$a"
+}
+
+@test "slots and time: four answers of 100 ms on one slot take 400 ms" {
+	serve --slots 1 --latency 100
+	start=$(date +%s%N)
+	for i in 1 2 3 4; do post /generate '{"text":"a","rid":"'$i'"}' >/dev/null & pids="$pids $!"; done
+	wait $pids
+	ms=$((($(date +%s%N) - start) / 1000000))
+	[ "$ms" -ge 400 ]
+	[ "$ms" -lt 1500 ]
+	curl -s "$U/metrics" | grep -q '^e3sim:running_peak{.*} 1$'
+	curl -s "$U/metrics" | grep -q '^e3sim:answered_total{.*} 4$'
+}
+
+@test "speed: 50 tokens at 200 a second take a quarter of a second" {
+	serve --tokens-per-second 200
+	t=$(post /generate '{"text":"a","sampling_params":{"max_new_tokens":50,"ignore_eos":true}}' -o /dev/null -w '%{time_total}')
+	awk -v t="$t" 'BEGIN { exit !(t >= 0.25 && t < 1) }'
+}
+
+@test "abort by prefix ends queued and running requests, and no others" {
+	serve --slots 1 --latency 60000
+	for rid in run/1/ run/2/ other; do
+		post /generate '{"text":"a","rid":"'$rid'"}' >"$T/$(tr -d / <<<$rid)" & pids="$pids $!"
+		sleep 0.1
+	done
+	[ "$(status /abort_request '{"rid":""}')" = 200 ]
+	[ "$(status /generate '{"text":"a","rid":"other"}')" = 400 ]
+	[ "$(status /abort_request '{"rid":"run/"}')" = 200 ]
+	sleep 0.3
+	jq -e '.meta_info.finish_reason.type == "abort" and .meta_info.id == "run/1/"' "$T/run1"
+	jq -e '.meta_info.finish_reason.type == "abort"' "$T/run2"
+	[ ! -s "$T/other" ]
+	[ "$(status /abort_request '{"abort_all":true}')" = 200 ]
+	wait $pids
+	jq -e '.meta_info.finish_reason.type == "abort"' "$T/other"
+}
+
+@test "a client that hangs up gives its slot back" {
+	serve --slots 1 --latency 3000
+	run post /generate '{"text":"a"}' -m 0.2
+	[ "$status" -eq 28 ]
+	sleep 1.5
+	curl -s "$U/metrics" | grep -q '^e3sim:clients_gone_total{.*} 1$'
+	curl -s "$U/metrics" | grep -q '^sglang:num_running_reqs{.*} 0$'
+}
+
+@test "the first signal drains, the second does not wait" {
+	serve --latency 800
+	post /generate '{"text":"a"}' >"$T/answer" & client=$!
+	sleep 0.3
+	kill -TERM "$PID"
+	sleep 0.1
+	run curl -s -m 2 "$U/health"
+	[ "$status" -eq 7 ]
+	wait "$PID"
+	wait $client
+	jq -e '.meta_info.completion_tokens > 0' "$T/answer"
+	grep -q '1 requests, 1 answered' "$T/err"
+	serve --latency 60000
+	post /generate '{"text":"a"}' >/dev/null & client=$!
+	sleep 0.3
+	kill -TERM "$PID"; sleep 0.1; kill -INT "$PID"
+	wait "$PID"
+	run wait $client
+	[ "$status" -ne 0 ]
+}
+
+# What a client sees of each fault that ends or replaces the reply: curl's exit and the status.
+@test "faults on the wire and in the status" {
+	while read -r fault want_exit want_status; do
+		serve --fault "$fault@1"
+		rc=0
+		s=$(post /generate "$ASK" -m 1 -o "$T/body" -w '%{http_code}') || rc=$?
+		[ "$rc $s" = "$want_exit $want_status" ] || { echo "$fault: exit $rc, status $s"; false; }
+		stop
+	done <<-'END'
+		reset 56 000
+		reset-headers 56 200
+		reset-body 56 200
+		half-body 18 200
+		half-close 0 200
+		half-chunk 18 200
+		stall 28 000
+		trickle 28 200
+		no-http 1 000
+		big-header 27 200
+		400 0 400
+		401 0 401
+		404 0 404
+		408 0 408
+		429 0 429
+		500 0 500
+		502 0 502
+		503 0 503
+		307 0 307
+		loading 0 503
+		storm 0 500
+	END
+}
+
+@test "faults in a reply with status 200" {
+	while IFS='|' read -r fault check; do
+		serve --fault "$fault=1"
+		post /generate "$ASK" -o "$T/body"
+		stop
+		sh -c "$check" <"$T/body" >/dev/null 2>&1 || { echo "$fault: $check"; head -c 300 "$T/body"; false; }
+	done <<-'END'
+		abort|jq -e '.meta_info.finish_reason.type == "abort"'
+		empty|jq -e '.output_ids == [] and .meta_info.completion_tokens == 0'
+		garbage|! jq -e .
+		html|grep -q '<html>'
+		cut-json|! jq -e .text
+		trailing|grep -q 'served from cache'
+		big-body|test $(wc -c) -gt 5000000
+		nan|grep -q '"note":NaN'
+		surrogate|grep -qF '"\ud83d"'
+		nul|grep -qF 'a\u0000b'
+		bad-utf8|! iconv -f utf-8 -t utf-8
+		deep|test $(wc -c) -gt 200000
+		double-key|grep -q '"note":1,"note"'
+		big-int|grep -q 1234567890123456789012345678901234567890
+		wrong-ids|jq -e '.prompt_token_ids != [300,301,302] and (.prompt_token_ids | length) == 3'
+		missing-ids|jq -e '(has("output_ids") or has("prompt_token_ids")) | not'
+		cut-prompt|jq -e '.meta_info.prompt_tokens == 2'
+		wrong-count|jq -e '.meta_info.completion_tokens == (.output_ids | length) + 1'
+		wrong-rid|jq -e '.meta_info.id != "r;"'
+		no-stop|jq -e '.meta_info.finish_reason.type == "stop" and .output_ids[-1] != 3842'
+		null-text|jq -e '.text == null and (.output_ids | length) > 0'
+		repeat|jq -e '(.output_ids | length) == 2000 and .output_ids[1] == .output_ids[1999]'
+		length|jq -e '.meta_info.finish_reason.type == "length"'
+	END
+}
+
+@test "429 says when to come back, 307 where to go" {
+	serve --fault 429@1:7 --fault 307@2
+	post /generate "$ASK" -D "$T/head" -o /dev/null
+	grep -qi '^retry-after: 7' "$T/head"
+	post /generate "$ASK" -D "$T/head" -o /dev/null
+	grep -qi '^location: /elsewhere' "$T/head"
+}
+
+@test "a crash cuts what is in flight; the server is back on its port" {
+	serve --latency 60000 --fault refused@2:400
+	post /generate "$ASK" >/dev/null & client=$!
+	sleep 0.2
+	run post /generate '{"text":"a"}'
+	[ "$status" -eq 56 ]
+	run wait $client
+	[ "$status" -ne 0 ]
+	run curl -s "$U/health"
+	[ "$status" -eq 7 ]
+	sleep 0.6
+	[ "$(curl -s -o /dev/null -w '%{http_code}' "$U/health")" = 200 ]
+}
+
+@test "loading from the start, then not" {
+	serve --fault loading@0:700
+	[[ "$(curl -s "$U/health" | jq -r .error.message)" = "Loading model" ]]
+	[ "$(status /generate "$ASK")" = 503 ]
+	sleep 0.8
+	[ "$(status /generate "$ASK")" = 200 ]
+}
+
+@test "health can lie" {
+	serve --fault health@0
+	[ "$(curl -s -o /dev/null -w '%{http_code}' "$U/health")" = 503 ]
+	[ "$(status /generate "$ASK")" = 200 ]
+}
+
+@test "vLLM's states: a path in the reply, a file, a lock that readers wait for" {
+	mkdir "$T/dump"
+	serve --dump-dir "$T/dump" --fault hs-late=1:500
+	a=$(post /v1/completions '{"prompt":[300,301,302],"max_tokens":1,"return_token_ids":true}')
+	f=$(jq -r .kv_transfer_params.hidden_states_path <<<"$a")
+	[ -e "$f.lock" ]
+	[ ! -e "$f" ]
+	start=$(date +%s%N)
+	flock -s "$f.lock" true
+	[ $((($(date +%s%N) - start) / 1000000)) -ge 200 ]
+	[ -s "$f" ]
+	# 3 tokens of 4 slots of 8 bf16, and their ids
+	n=$(od -An -tu8 -N8 "$f")
+	[ "$(stat -c %s "$f")" -eq $((8 + n + 3 * 4 * 8 * 2 + 3 * 8)) ]
+	[ "$(tail -c 24 "$f" | od -An -td8 | xargs)" = "300 301 302" ]
+}
+
+@test "a dump directory: a file by rid, whole when the reply comes" {
+	mkdir "$T/dump"
+	serve --dump-dir "$T/dump" --norm after --layers 1,3
+	post /generate '{"input_ids":[300,301],"rid":"a:1;","return_hidden_states":true,"sampling_params":{"max_new_tokens":1}}' >/dev/null
+	[ "$(ls -A "$T/dump")" = "a:1;.safetensors" ]
+	n=$(od -An -tu8 -N8 "$T/dump/a:1;.safetensors")
+	h=$(tail -c +9 "$T/dump/a:1;.safetensors" | head -c $n)
+	jq -e '.__metadata__ == {"layers":"1,3","convention":"in","norm":"after","rid":"a:1;"}' <<<"$h"
+	jq -e '.aux_hidden_states.shape == [2,16] and .last_hidden_states.shape == [2,8] and .input_ids.shape == [2]' <<<"$h"
+	[ "$(status /generate '{"input_ids":[300],"rid":"../x","return_hidden_states":true}')" = 500 ]
+	[ ! -e "$T/x.safetensors" ]
+}
+
+@test "states as JSON, where there is no directory" {
+	serve
+	a=$(post /generate '{"input_ids":[300,301],"return_hidden_states":true,"sampling_params":{"max_new_tokens":1}}')
+	jq -e '.meta_info.hidden_states | length == 1 and (.[0] | length) == 2 and (.[0][0] | length) == 24' <<<"$a"
+}
+
+@test "holds 10,000 connections" {
+	[ "$(ulimit -Hn)" -ge 10200 ] || skip "the hard limit of open files is $(ulimit -Hn)"
+	serve --latency 4000
+	run python3 - "$PORT" <<-'END'
+		import resource, select, socket, sys
+		hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+		resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+		ask = b'{"input_ids":[300],"sampling_params":{"max_new_tokens":1}}'
+		head = b'POST /generate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n' % len(ask)
+		poll, open_ = select.epoll(), {}
+		for _ in range(10000):
+		    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+		    s.sendall(head + ask)
+		    poll.register(s.fileno(), select.EPOLLIN)
+		    open_[s.fileno()] = s
+		ok = 0
+		while open_:
+		    for fd, _ in poll.poll(20):
+		        s = open_.pop(fd)
+		        ok += s.recv(65536).startswith(b"HTTP/1.1 200")
+		        s.close()
+		print(ok)
+	END
+	[ "$output" = 10000 ]
+	curl -s "$U/metrics" | grep -q '^e3sim:running_peak{.*} 10000$'
+}
+
+@test "misuse exits 2, what can't be opened exits 1" {
+	for o in "" "--model" "--model $MODEL --port 70000" "--model $MODEL --api x" \
+		"--model $MODEL --latency -1" "--model $MODEL --call-rate 2" "--model $MODEL --mode"; do
+		run "$E3_BIN/e3-sim" $o
+		[ "$status" -eq 2 ] || { echo "$o: $status"; false; }
+		[[ $output = e3-sim:* ]]
+	done
+	for o in "--model $T/none" "--model $MODEL --fault nope=1" "--model $MODEL --layers 5,3" \
+		"--model $MODEL --layers 8" "--model $MODEL --host 256.0.0.1"; do
+		run "$E3_BIN/e3-sim" $o
+		[ "$status" -eq 1 ] || { echo "$o: $status"; false; }
+		[[ $output = e3-sim:* ]]
+	done
+	serve
+	run "$E3_BIN/e3-sim" --model $MODEL --port "$PORT"
+	[ "$status" -eq 1 ]
+	[[ $output = *"in use"* ]]
+}
+
+@test "a closed standard output is an error" {
+	run sh -c "'$E3_BIN/e3-sim' --model $MODEL >/dev/full"
+	[ "$status" -eq 1 ]
+	run sh -c "'$E3_BIN/e3-sim' --faults >/dev/full"
+	[ "$status" -eq 1 ]
+}
+
+@test "the manual has every fault, and says that this is no model" {
+	"$E3_BIN/e3-sim" --faults | while read -r name _; do
+		grep -qx ".It Cm $name" man/e3-sim.1 || { echo "$name"; false; }
+	done
+	grep -q 'without a model' man/e3-sim.1
+}
