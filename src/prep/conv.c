@@ -76,17 +76,33 @@ static int join_call(struct prep_row *r, const struct prep_msg *m)
 	return 1;
 }
 
-/* The id and the name that a result lacks are those of the call that it answers. */
+static int same_text(struct span a, struct span b)
+{
+	return a.n == b.n && a.n && !memcmp(a.p, b.p, a.n);
+}
+
+/* The call that a result answers: that of its id, else the next one in order. */
+static const struct prep_pending *answered(struct prep_conv *c, const struct prep_msg *m)
+{
+	size_t i = c->answered++;
+
+	if (!m->id.text.n)
+		return i < c->nwait ? &c->wait[i] : NULL;
+	for (i = 0; i < c->nwait; i++)
+		if (same_text(c->wait[i].id.text, m->id.text))
+			return &c->wait[i];
+	return NULL;
+}
+
+/* The id and the name that a result lacks are those of its call. */
 static void pair_result(struct prep_conv *c, struct prep_msg *m)
 {
-	const struct prep_pending *call = c->answered < c->nwait ? &c->wait[c->answered] : NULL;
+	const struct prep_pending *call = answered(c, m);
 
-	c->answered++;
 	if (!call)
 		return;
-	if (!m->id.text.p)
-		m->id = call->id;
-	if (!m->name.text.p)
+	m->id = call->id;
+	if (!m->name.text.n)
 		m->name = call->name;
 }
 

@@ -47,7 +47,8 @@ static int json_number(struct span s)
 }
 
 /* The value with its one type, or null. */
-static void write_meta_value(struct prep_row *r, struct buf *b, struct span v, int type)
+static void write_meta_value(
+    struct prep_row *r, struct buf *b, struct span v, enum prep_meta_type type)
 {
 	struct span s = v.p && *v.p == '"' ? prep_text_of(v, r->arena).text : v;
 	int is_string = v.p && *v.p == '"', ok = 0;
