@@ -1,0 +1,723 @@
+/* flow: every record leaves by one verdict, in order, whatever the number of threads. */
+#include "unit.h"
+
+#include <fcntl.h>
+
+#include "base/err.h"
+#include "io/flow.h"
+#include "tmp.h"
+
+/* A filter whose records say what becomes of them: "VERDICT ID REST". */
+
+static int to_out(struct flow_job *job, const char *text)
+{
+	buf_addf(job->out, "%s %.*s\n", text, (int)job->id.n, job->id.p);
+	job->written = 1;
+	job->verdict = FLOW_OUT;
+	flow_job_count(job, "bytes", job->line.n);
+	flow_job_count(job, "bytes", 1);
+	flow_job_count(job, text, 1);
+	return 0;
+}
+
+static int decide(struct flow_job *job)
+{
+	struct span l = job->line;
+	const char *blank = memchr(l.p, ' ', l.n);
+	size_t n = blank ? (size_t)(blank - l.p) : l.n;
+	struct span verb = {l.p, n};
+
+	if (blank) {
+		struct span id = {blank + 1, l.n - n - 1};
+		const char *end = memchr(id.p, ' ', id.n);
+
+		if (end)
+			id.n = (size_t)(end - id.p);
+		job->id = (struct span){arena_dup(job->arena, id.p, id.n), id.n};
+	}
+	if (span_eq(verb, "out"))
+		return to_out(job, "out");
+	if (span_eq(verb, "two")) {
+		to_out(job, "one");
+		to_out(job, "two");
+		job->written = 2;
+		return 0;
+	}
+	if (span_eq(verb, "drop"))
+		return flow_drop(job, "asked");
+	if (span_eq(verb, "done")) {
+		job->verdict = FLOW_RESUMED;
+		return 0;
+	}
+	if (span_eq(verb, "none"))
+		return 0;
+	if (span_eq(verb, "die"))
+		return err_set(&job->err, "fatal", "died of %.*s", (int)job->id.n, job->id.p);
+	if (n > 0 && verb.p[0] == '{')
+		job->object = 1;
+	if (span_eq(verb, "more"))
+		flow_reject_more(job, "\"status\":500"), flow_reject_more(job, "\"attempts\":3");
+	return flow_reject(job, job->object ? "type" : "json", "bad %.*s", (int)n, verb.p);
+}
+
+static int work(void *ctx, void *thread, struct flow_job *job)
+{
+	(void)ctx, (void)thread;
+	assert_int_equal(job->verdict, FLOW_NONE);
+	assert_int_equal(job->out->len, 0);
+	assert_int_equal(job->user[0] + job->user[FLOW_USER - 1], 0);
+	memset(arena_alloc(job->arena, 100), 'x', 100);
+	job->user[0] = job->record;
+	return decide(job);
+}
+
+static const struct flow_ops plain = {.work = work};
+
+/* What a run left behind. */
+struct result {
+	int rc;
+	struct err e;
+	struct flow_totals t;
+	struct buf out, rejects, stats, summary;
+};
+
+static void result_free(struct result *r)
+{
+	buf_free(&r->out);
+	buf_free(&r->rejects);
+	buf_free(&r->stats);
+	buf_free(&r->summary);
+}
+
+static struct flow_opt options(uint64_t threads)
+{
+	struct flow_opt o = FLOW_OPT_DEFAULT;
+	static char in[1024], out[1024], rejects[1024], stats[1024];
+
+	snprintf(in, sizeof(in), "%s", tmp_path("in"));
+	snprintf(out, sizeof(out), "%s", tmp_path("out"));
+	snprintf(rejects, sizeof(rejects), "%s", tmp_path("rejects"));
+	snprintf(stats, sizeof(stats), "%s", tmp_path("stats"));
+	opt_list_add(&o.files, in);
+	o.output = out;
+	o.rejects = rejects;
+	o.stats = stats;
+	o.threads = threads;
+	return o;
+}
+
+/* One run with stderr caught. f: what to do between opening and finishing. */
+static struct result run_with(
+    struct flow_opt *o, int (*f)(struct flow *, void *, struct err *), void *ctx)
+{
+	int saved = dup(STDERR_FILENO);
+	int fd = open(tmp_path("stderr"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+	struct result r = {0};
+	struct flow *flow;
+
+	unlink(tmp_path("out"));
+	unlink(tmp_path("rejects"));
+	unlink(tmp_path("stats"));
+	dup2(fd, STDERR_FILENO);
+	flow = flow_open("e3-test", o, &r.e);
+	r.rc = flow ? f(flow, ctx, &r.e) : -1;
+	if (flow)
+		r.t = flow_totals(flow);
+	if (r.rc == 0)
+		r.rc = flow_finish(flow, &r.e);
+	if (r.rc < 0)
+		flow_abort(flow);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(fd);
+	r.summary = tmp_read(tmp_path("stderr"));
+	r.out = tmp_read(tmp_path("out"));
+	r.rejects = tmp_read(tmp_path("rejects"));
+	r.stats = tmp_read(tmp_path("stats"));
+	opt_list_free(&o->files);
+	return r;
+}
+
+static int just_run(struct flow *f, void *ops, struct err *e)
+{
+	return flow_run(f, ops ? ops : &plain, NULL, e);
+}
+
+static struct result run(struct flow_opt o)
+{
+	return run_with(&o, just_run, NULL);
+}
+
+static const char *text(struct buf *b)
+{
+	return b->data ? buf_cstr(b) : "(no file)";
+}
+
+/* A few thousand records of all kinds. */
+static void write_mixture(void)
+{
+	static const char *const verbs[] = {
+	    "out", "out", "out", "two", "drop", "done", "bad", "{\"bad\":1 }"};
+	struct buf b = {0};
+
+	for (int i = 0; i < 6000; i++)
+		buf_addf(&b, "%s id%d %0*d\n", verbs[i * 7 % 8], i, i % 97 * 3, 0);
+	tmp_write(tmp_path("in"), b.data, b.len);
+	buf_free(&b);
+}
+
+static void same_at_any_threads(void **state)
+{
+	static const uint64_t threads[] = {1, 2, 3, 8};
+	struct result first = {0};
+
+	(void)state;
+	write_mixture();
+	for (size_t i = 0; i < LEN(threads); i++) {
+		struct result r = run(options(threads[i]));
+
+		assert_int_equal(r.rc, 0);
+		assert_int_equal(r.t.in, 6000);
+		assert_int_equal(r.t.out, 3000);
+		assert_int_equal(r.t.written, 3750);
+		assert_int_equal(r.t.dropped, 750);
+		assert_int_equal(r.t.resumed, 750);
+		assert_int_equal(r.t.rejected, 1500);
+		assert_non_null(strstr(text(&r.summary),
+		    "e3-test: 6000 in = 3000 out (3750 lines) + 1500 rejected "
+		    "(json 750, type 750) + 750 dropped (asked 750) + "
+		    "750 resumed\n"));
+		if (i == 0) {
+			first = r;
+			continue;
+		}
+		assert_string_equal(text(&r.out), text(&first.out));
+		assert_string_equal(text(&r.rejects), text(&first.rejects));
+		assert_string_equal(text(&r.stats), text(&first.stats));
+		result_free(&r);
+	}
+	assert_string_equal(text(&first.stats),
+	    "{\"program\":\"e3-test\",\"version\":\"0.1\",\"in\":6000,\"out\":3000,\"rejected\":"
+	    "1500,"
+	    "\"dropped\":750,\"resumed\":750,\"reasons\":{\"asked\":750,\"json\":750,\"type\":750},"
+	    "\"written\":3750,\"counts\":{\"bytes\":583155,\"one\":750,\"out\":2250,\"two\":750}}"
+	    "\n");
+	result_free(&first);
+	tmp_clean();
+}
+
+/* How a run ends that can't go on: the error, and that no output appears. */
+static void first_failure_ends_it(void **state)
+{
+	static const struct {
+		const char *name, *in;
+		int rejects;
+		uint64_t max_rejects;
+		const char *class, *error; /* behind the input's name, or the whole of it */
+		const char *rejected;	   /* the rejects file, or NULL: there is none */
+	} t[] = {
+	    {"reject", "out a\n\nbad b\nbad c\n", 0, FLOW_NO_LIMIT, "json", ":3: bad bad", NULL},
+	    {"work fails", "out a\ndie b\nbad c\n", 0, FLOW_NO_LIMIT, "fatal", ":2: died of b",
+		NULL},
+	    {"reject first", "out a\nbad b\ndie c\n", 0, FLOW_NO_LIMIT, "json", ":2: bad bad",
+		NULL},
+	    {"rejects are kept", "bad a\ndie b\n", 1, FLOW_NO_LIMIT, "fatal", ":2: died of b",
+		"{\"raw\":\"bad "
+		"a\",\"reject\":{\"program\":\"e3-test\",\"class\":\"json\",\"reason\":\"bad bad\","
+		"\"file\":\"IN\",\"line\":1}}\n"},
+	    {"no verdict", "out a\nnone b\n", 1, FLOW_NO_LIMIT, "internal",
+		":2: a record without a verdict: this is a bug", NULL},
+	    {"too many", "bad\nout a\nx\ny\n", 1, 1, "rejects",
+		"more than 1 rejects; the last ones of",
+		"{\"raw\":\"bad\",\"reject\":{\"program\":\"e3-test\",\"class\":\"json\","
+		"\"reason\":\"bad bad\","
+		"\"file\":\"IN\",\"line\":1}}\n"
+		"{\"raw\":\"x\",\"reject\":{\"program\":\"e3-test\",\"class\":\"json\",\"reason\":"
+		"\"bad x\","
+		"\"file\":\"IN\",\"line\":3}}\n"},
+	    {"none allowed", "bad\n", 1, 0, "rejects", "more than 0 rejects; the last ones of",
+		"{\"raw\":\"bad\",\"reject\":{\"program\":\"e3-test\",\"class\":\"json\","
+		"\"reason\":\"bad bad\","
+		"\"file\":\"IN\",\"line\":1}}\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t) * 3; i++) {
+		size_t k = i / 3;
+		struct flow_opt o = options(i % 3 * 2 + 1);
+		struct buf want = {0}, rejected = {0};
+		struct result r;
+
+		tmp_puts(tmp_path("in"), t[k].in);
+		if (!t[k].rejects)
+			o.rejects = NULL;
+		o.max_rejects = t[k].max_rejects;
+		r = run(o);
+		if (t[k].error[0] == ':')
+			buf_adds(&want, tmp_path("in"));
+		buf_adds(&want, t[k].error);
+		if (r.rc != -1 || strcmp(r.e.class, t[k].class) != 0 ||
+		    !strstr(r.e.msg, buf_cstr(&want)))
+			fail_msg("%s: %d %s: %s", t[k].name, r.rc, r.e.class, r.e.msg);
+		assert_null(r.out.data);
+		assert_null(r.stats.data);
+		assert_int_equal(r.summary.len, 0);
+		for (const char *p = t[k].rejected; p && *p; p++) {
+			if (strncmp(p, "IN", 2) == 0)
+				buf_adds(&rejected, tmp_path("in")), p++;
+			else
+				buf_addc(&rejected, *p);
+		}
+		assert_string_equal(
+		    text(&r.rejects), t[k].rejected ? buf_cstr(&rejected) : "(no file)");
+		buf_free(&want);
+		buf_free(&rejected);
+		result_free(&r);
+	}
+	tmp_clean();
+}
+
+#define REJECT(file, class, reason)                                                            \
+	"\"reject\":{\"program\":\"e3-test\",\"class\":\"" class "\",\"reason\":\"bad " reason \
+								 "\",\"file\":\"" file         \
+								 "\",\"line\":1"
+
+static void reject_texts(void **state)
+{
+	static const struct {
+		const char *in;
+		size_t n;
+		const char *want; /* up to the file's name */
+	} t[] = {
+	    {"{\"a\":1}", 7,
+		"{\"a\":1,\"reject\":{\"program\":\"e3-test\",\"class\":\"type\",\"reason\":\"bad "
+		"{?a?:1}\""},
+	    {"{\"a\":1.50 }\t\r", 13, "{\"a\":1.50 ,\"reject\":{"},
+	    {"{}", 2, "{\"reject\":{"},
+	    {"{ \t}  ", 6, "{ \t\"reject\":{"},
+	    {"{\"a\":{}}", 8, "{\"a\":{},\"reject\":{"},
+	    {"{\"a\":\"}{\"}", 10, "{\"a\":\"}{\",\"reject\":{"},
+	    {"{\"a\":\"\xff\"}", 9, "{\"raw_base64\":\"eyJhIjoi/yJ9\",\"reject\":{"},
+	    {"x", 1,
+		"{\"raw\":\"x\",\"reject\":{\"program\":\"e3-test\",\"class\":\"json\",\"reason\":"
+		"\"bad x\""},
+	    {"\"\\\t", 3, "{\"raw\":\"\\\"\\\\\\t\",\"reject\":{"},
+	    {"a\0b", 3, "{\"raw\":\"a\\u0000b\",\"reject\":{"},
+	    {"\xe4\xb8\xad", 3, "{\"raw\":\"\xe4\xb8\xad\",\"reject\":{"},
+	    {"\xe4\xb8", 2, "{\"raw_base64\":\"5Lg=\",\"reject\":{"},
+	    {"\xff", 1, "{\"raw_base64\":\"/w==\",\"reject\":{"},
+	    {"more", 4, "{\"raw\":\"more\",\"reject\":{"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct buf want = {0};
+		struct result r;
+
+		tmp_write(tmp_path("in"), t[i].in, t[i].n);
+		r = run(options(1));
+		assert_int_equal(r.rc, 0);
+		for (const char *p = t[i].want; *p; p++)
+			buf_addc(&want, *p == '?' ? '"' : *p);
+		if (r.rejects.len < strlen(t[i].want) ||
+		    strncmp(r.rejects.data, t[i].want, strcspn(t[i].want, "?")) != 0)
+			fail_msg("%s: %s", t[i].want, text(&r.rejects));
+		buf_reset(&want);
+		buf_addf(&want, "\"file\":\"%s\",\"line\":1%s}}\n", tmp_path("in"),
+		    i == LEN(t) - 1 ? ",\"status\":500,\"attempts\":3" : "");
+		if (!strstr(text(&r.rejects), buf_cstr(&want)))
+			fail_msg("%s: %s", t[i].want, text(&r.rejects));
+		buf_free(&want);
+		result_free(&r);
+	}
+	tmp_clean();
+}
+
+/* A line longer than --max-line goes to the rejects whole, between its neighbours, and the run goes
+ * on. */
+static void long_lines(void **state)
+{
+	struct buf in = {0}, base64 = {0};
+
+	(void)state;
+	buf_adds(&in, "bad 1\nout a\n");
+	for (size_t i = 0; i < 1000000; i++)
+		buf_addc(&in, (char)(i % 251 == '\n' ? 0xff : i % 251));
+	buf_add_base64(&base64, in.data + 12, 1000000);
+	buf_adds(&in, "\nbad 2\nout b\n");
+	tmp_write(tmp_path("in"), in.data, in.len);
+	for (uint64_t j = 1; j < 4; j += 2) {
+		struct flow_opt o = options(j);
+		struct result r;
+		const char *p;
+
+		o.max_line = 1000;
+		r = run(o);
+		assert_int_equal(r.rc, 0);
+		assert_string_equal(text(&r.out), "out a\nout b\n");
+		assert_int_equal(r.t.in, 5);
+		assert_int_equal(r.t.rejected, 3);
+		p = strstr(text(&r.rejects), "\n{\"raw_base64\":\"");
+		assert_non_null(p);
+		assert_memory_equal(p + 16, base64.data, base64.len);
+		p += 16 + base64.len;
+		assert_ptr_equal(strstr(p, "\",\"reject\":{\"program\":\"e3-test\",\"class\":"
+					   "\"long\",\"reason\":\"the line "
+					   "is longer than 1000 bytes (--max-line)\",\"file\":\""),
+		    p);
+		assert_non_null(strstr(p, "\",\"line\":3}}\n{\"raw\":\"bad 2\","));
+		result_free(&r);
+
+		o = options(j);
+		o.max_line = 1000;
+		o.max_rejects = 1;
+		r = run(o);
+		assert_string_equal(r.e.class, "rejects");
+		result_free(&r);
+
+		o = options(j);
+		o.max_line = 1000;
+		o.rejects = NULL;
+		tmp_write(tmp_path("in"), in.data + 6, in.len - 6);
+		r = run(o);
+		assert_string_equal(r.e.class, "long");
+		assert_non_null(
+		    strstr(r.e.msg, ":2: the line is longer than 1000 bytes (--max-line)"));
+		result_free(&r);
+		tmp_write(tmp_path("in"), in.data, in.len);
+	}
+	buf_free(&in);
+	buf_free(&base64);
+	tmp_clean();
+}
+
+static void duplicates(void **state)
+{
+	(void)state;
+	tmp_puts(
+	    tmp_path("in"), "out a\nout b\nbad c\nout c\nout a\ndrop d\nout d\nout\nout\ndone b\n");
+	for (uint64_t j = 1; j < 4; j += 2) {
+		struct flow_opt o = options(j);
+		struct result r;
+
+		o.unique_ids = 1;
+		r = run(o);
+		assert_int_equal(r.rc, 0);
+		assert_string_equal(text(&r.out), "out a\nout b\nout c\nout d\nout \nout \n");
+		assert_non_null(strstr(text(&r.rejects),
+		    "\"class\":\"duplicate\",\"reason\":\"id: a record before has "
+		    "the same, \\\"a\\\"\""));
+		assert_int_equal(r.t.rejected, 3);
+		assert_int_equal(r.t.resumed, 0);
+		result_free(&r);
+	}
+	tmp_clean();
+}
+
+/* Every record is of one shard, also those that have no id or are bad. */
+static void shards(void **state)
+{
+	struct flow_totals sum = {0};
+
+	(void)state;
+	write_mixture();
+	for (uint64_t i = 0; i < 3; i++) {
+		struct flow_opt o = options(2);
+		struct result r;
+
+		o.shard = (struct opt_shard){i, 3};
+		o.max_line = 250;
+		r = run(o);
+		assert_int_equal(r.rc, 0);
+		sum.out += r.t.out;
+		sum.rejected += r.t.rejected;
+		sum.resumed += r.t.resumed;
+		sum.dropped += r.t.dropped;
+		assert_int_equal(r.t.in, 6000);
+		assert_in_range(r.t.out, 600, 1100);
+		result_free(&r);
+	}
+	assert_int_equal(sum.out + sum.rejected + sum.resumed + sum.dropped, 18000);
+	sum.dropped -= 12000; /* twice "shard" */
+	assert_int_equal(sum.out + sum.rejected + sum.resumed + sum.dropped, 6000);
+	assert_true(sum.rejected > 1500); /* long ones too */
+	tmp_clean();
+}
+
+/* ---- commit and holding ---- */
+
+struct keeper {
+	struct flow *f;
+	struct flow_held *held[100];
+	size_t n;
+	uint64_t next;
+};
+
+static int commit_keep(void *ctx, struct flow_job *job)
+{
+	struct keeper *k = ctx;
+
+	assert_int_equal(job->record, k->next);
+	assert_int_equal(job->user[0], k->next);
+	k->next++;
+	memset(arena_alloc(job->arena, 10), 'y', 10);
+	if (job->verdict == FLOW_OUT && job->number % 2 == 0) {
+		k->held[k->n++] = flow_hold(job);
+		assert_int_equal(job->verdict, FLOW_HOLD);
+	} else if (job->verdict == FLOW_OUT && job->number == 3) {
+		flow_drop(job, "sample");
+	} else if (job->number == 5) {
+		return err_set(&job->err, "fatal", "commit %llu", (unsigned long long)job->number);
+	}
+	return 0;
+}
+
+static int keep_and_release(struct flow *f, void *ctx, struct err *e)
+{
+	static const struct flow_ops ops = {.work = work, .commit = commit_keep};
+	struct keeper *k = ctx;
+
+	if (flow_run(f, &ops, k, e) < 0)
+		return -1;
+	assert_int_equal(flow_totals(f).held, k->n);
+	while (k->n > 1) { /* backwards, but for the first */
+		struct flow_job *job = flow_held_job(k->held[--k->n]);
+
+		if (job->number == 4)
+			flow_reject(job, "late", "sorry");
+		else
+			flow_held_forget(k->held[k->n]);
+		if (flow_release(f, k->held[k->n], e) < 0)
+			return -1;
+	}
+	if (k->next > 7) /* the eighth line asks for it: one is never released */
+		return 0;
+	return flow_release(f, k->held[0], e);
+}
+
+static void holding(void **state)
+{
+	struct keeper k = {0};
+	struct flow_opt o = options(3);
+	struct result r;
+
+	(void)state;
+	tmp_puts(tmp_path("in"), "out 1\nout 2\nout 3\nout 4\n\ntwo 6\n");
+	r = run_with(&o, keep_and_release, &k);
+	assert_int_equal(r.rc, 0);
+	assert_string_equal(text(&r.out), "out 1\none 6\ntwo 6\nout 2\n");
+	assert_int_equal(r.t.written, 4);
+	assert_non_null(strstr(text(&r.rejects), "{\"raw\":\"out 4\",\"reject\":"));
+	assert_non_null(strstr(text(&r.summary),
+	    "5 in = 3 out (4 lines) + 1 rejected (late 1) + 1 dropped (sample 1)\n"));
+	result_free(&r);
+
+	k = (struct keeper){0};
+	o = options(3);
+	tmp_puts(tmp_path("in"), "out 1\nout 2\nout 3\nout 4\n\nout 6\nout 7\nout 8\nout 9\n");
+	r = run_with(&o, keep_and_release, &k);
+	assert_int_equal(r.rc, -1);
+	assert_non_null(
+	    strstr(r.e.msg, "records lost: 8 read, 8 in, 5 out, 1 rejected, 1 dropped, 0 resumed, "
+			    "1 held: this is a bug"));
+	result_free(&r);
+	o = options(1); /* frees what was never released */
+	k.f = flow_open("e3-test", &o, &r.e);
+	flow_release(k.f, k.held[0], &r.e);
+	flow_abort(k.f);
+	opt_list_free(&o.files);
+
+	k = (struct keeper){0};
+	o = options(3);
+	tmp_puts(tmp_path("in"), "out 1\nbad\nout 3\ndrop\nout 5\n");
+	r = run_with(&o, keep_and_release, &k);
+	assert_int_equal(r.rc, -1);
+	assert_non_null(strstr(r.e.msg, "in:5: commit 5"));
+	result_free(&r);
+	tmp_clean();
+}
+
+/* ---- by hand ---- */
+
+static int by_hand(struct flow *f, void *ctx, struct err *e)
+{
+	struct flow_held *h[100];
+	size_t n = 0;
+	int rc;
+
+	(void)ctx;
+	while ((rc = flow_next(f, &h[n], e)) > 0) {
+		struct flow_job *job = flow_held_job(h[n]);
+
+		decide(job);
+		if (flow_admit(f, job))
+			job->verdict = FLOW_OUT;
+		n++;
+	}
+	while (rc == 0 && n > 0)
+		rc = flow_release(f, h[--n], e);
+	return rc;
+}
+
+static void pulled_by_hand(void **state)
+{
+	struct flow_opt o = options(1);
+	struct result r;
+
+	(void)state;
+	tmp_puts(
+	    tmp_path("in"), "out a\nout b\n\nlong long long line\nout a\ntwo c\nbad\ndrop x\n");
+	o.unique_ids = 1;
+	o.max_line = 10;
+	r = run_with(&o, by_hand, NULL);
+	assert_int_equal(r.rc, 0);
+	assert_string_equal(text(&r.out), "one c\ntwo c\nout b\nout a\n");
+	assert_non_null(strstr(text(&r.summary),
+	    "7 in = 3 out (4 lines) + 3 rejected (duplicate 1, json 1, long 1) + 1 "
+	    "dropped (asked 1)\n"));
+	result_free(&r);
+	tmp_clean();
+}
+
+static int only_stats(struct flow *f, void *ctx, struct err *e)
+{
+	(void)ctx;
+	flow_stat(f, "tokens", 7);
+	flow_stat_json(f, "lengths", "[1,2]");
+	flow_stat(f, "tokens", 8);
+	return flow_run(f, &plain, NULL, e);
+}
+
+static void statistics_of_nothing(void **state)
+{
+	struct flow_opt o = options(2);
+	struct result r;
+
+	(void)state;
+	tmp_puts(tmp_path("in"), "\n\n");
+	o.quiet = 1;
+	r = run_with(&o, only_stats, NULL);
+	assert_int_equal(r.rc, 0);
+	assert_string_equal(text(&r.stats), "{\"program\":\"e3-test\",\"version\":\"0.1\",\"in\":0,"
+					    "\"out\":0,\"rejected\":0,\"dropped\":0,"
+					    "\"resumed\":0,\"reasons\":{},\"written\":0,\"counts\":"
+					    "{},\"tokens\":8,\"lengths\":[1,2]}\n");
+	assert_string_equal(text(&r.out), "");
+	assert_string_equal(text(&r.rejects), "");
+	assert_int_equal(r.summary.len, 0);
+	result_free(&r);
+	tmp_clean();
+}
+
+/* ---- threads' own things ---- */
+
+struct shop {
+	int opened, closed, fail_at;
+};
+
+static void *thread_open(void *ctx, struct err *e)
+{
+	struct shop *s = ctx;
+
+	if (s->opened == s->fail_at) {
+		err_set(e, "fatal", "no thread");
+		return NULL;
+	}
+	s->opened++;
+	return xmalloc(1);
+}
+
+static void thread_close(void *ctx, void *thread)
+{
+	((struct shop *)ctx)->closed++;
+	free(thread);
+}
+
+static int work_in_thread(void *ctx, void *thread, struct flow_job *job)
+{
+	(void)ctx;
+	*(volatile char *)thread = 'x';
+	return decide(job);
+}
+
+static int run_threads(struct flow *f, void *ctx, struct err *e)
+{
+	static const struct flow_ops ops = {thread_open, thread_close, work_in_thread, NULL};
+
+	return flow_run(f, &ops, ctx, e);
+}
+
+static void threads_have_their_own(void **state)
+{
+	(void)state;
+	write_mixture();
+	for (int fail_at = 0; fail_at < 5; fail_at += 2) {
+		struct shop s = {.fail_at = fail_at};
+		struct flow_opt o = options(4);
+		struct result r;
+
+		o.max_line =
+		    250; /* the pipeline is run many times, the threads' things are opened once */
+		r = run_with(&o, run_threads, &s);
+		assert_int_equal(r.rc, fail_at < 4 ? -1 : 0);
+		assert_int_equal(s.opened, fail_at < 4 ? fail_at : 4);
+		assert_int_equal(s.closed, s.opened);
+		result_free(&r);
+	}
+	tmp_clean();
+}
+
+static void cannot_open(void **state)
+{
+	static const struct {
+		const char *in, *out, *rejects, *stats, *says;
+	} t[] = {
+	    {"none", "out", "rejects", "stats", "none: No such file or directory"},
+	    {"in", "none/out", "rejects", "stats", "none/out: "},
+	    {"in", "out", "none/rejects", "stats", "none/rejects: "},
+	    {"in", "out", "out", "stats", "out: named for two outputs"},
+	    {"in", "out", "rejects", "out", "out: named for two outputs"},
+	    {"in", "out", "stats", "stats", "stats: named for two outputs"},
+	};
+
+	(void)state;
+	tmp_puts(tmp_path("in"), "out a\n");
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct flow_opt o = FLOW_OPT_DEFAULT;
+		struct err e = {0};
+		char path[4][1024];
+
+		snprintf(path[0], 1024, "%s", tmp_path(t[i].in));
+		snprintf(path[1], 1024, "%s", tmp_path(t[i].out));
+		snprintf(path[2], 1024, "%s", tmp_path(t[i].rejects));
+		snprintf(path[3], 1024, "%s", tmp_path(t[i].stats));
+		opt_list_add(&o.files, path[0]);
+		o.output = path[1];
+		o.rejects = path[2];
+		o.stats = path[3];
+		assert_null(flow_open("e3-test", &o, &e));
+		if (!strstr(e.msg, t[i].says))
+			fail_msg("row %zu: %s", i, e.msg);
+		opt_list_free(&o.files);
+	}
+	assert_int_equal(tmp_clean(), 1); /* nothing appeared */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(same_at_any_threads),
+	    cmocka_unit_test(first_failure_ends_it),
+	    cmocka_unit_test(reject_texts),
+	    cmocka_unit_test(long_lines),
+	    cmocka_unit_test(duplicates),
+	    cmocka_unit_test(shards),
+	    cmocka_unit_test(holding),
+	    cmocka_unit_test(pulled_by_hand),
+	    cmocka_unit_test(statistics_of_nothing),
+	    cmocka_unit_test(threads_have_their_own),
+	    cmocka_unit_test(cannot_open),
+	};
+
+	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
+}
