@@ -1,0 +1,124 @@
+/* Any bytes as an input file: what in reads does not depend on the size of the reads, and lines
+ * splits it as the plainest splitter does. */
+#define _GNU_SOURCE /* memfd_create */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "io/in.h"
+#include "io/lines.h"
+
+#define TEXT_MAX (1u << 20) /* a few bytes of zstd may stand for gigabytes */
+#define LINE_MAX 40
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void check(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+/* The text of the file, read in pieces; what ended it: 0 the end, 1 TEXT_MAX, -1 an error. */
+static int read_all(struct buf *to, const char *path, size_t piece)
+{
+	struct err e = {0};
+	struct in *in = in_open(path, &e);
+	ssize_t n = 0;
+
+	check(in != NULL);
+	while (to->len < TEXT_MAX && (n = in_read(in, buf_room(to, piece), piece, &e)) > 0)
+		to->len += (size_t)n;
+	if (n < 0)
+		check(e.class && strncmp(e.msg, path, strlen(path)) == 0);
+	in_close(in);
+	if (to->len > TEXT_MAX)
+		to->len = TEXT_MAX;
+	return n < 0 ? -1 : n > 0;
+}
+
+static int blank(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!memchr(" \t\r", p[i], 3))
+			return 0;
+	return 1;
+}
+
+/* Lines as lines_next and lines_rest hand them out: "NUMBER:TEXT" and LF. */
+static void split_plainly(struct buf *to, const char *p, size_t n)
+{
+	uint64_t number = 0;
+
+	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3, n -= 3;
+	while (n > 0) {
+		const char *lf = memchr(p, '\n', n);
+		size_t whole = lf ? (size_t)(lf - p) + 1 : n, len = lf ? whole - 1 : n;
+		size_t bare = lf && len > 0 && p[len - 1] == '\r' ? len - 1 : len;
+
+		number++;
+		if (bare > LINE_MAX || !blank(p, bare)) {
+			buf_addf(to, "%llu:", (unsigned long long)number);
+			buf_add(to, p, bare > LINE_MAX ? len : bare);
+			buf_addc(to, '\n');
+		}
+		p += whole;
+		n -= whole;
+	}
+}
+
+static int split(struct buf *to, const char *path)
+{
+	struct err e = {0};
+	struct lines *l = lines_open(&path, 1, LINE_MAX, &e);
+	struct line line;
+	int rc = 0;
+
+	check(l != NULL);
+	while (to->len < TEXT_MAX && (rc = lines_next(l, &line, &e)) > 0) {
+		const char *p;
+		size_t n;
+
+		check(line.toolong ? line.n == LINE_MAX : line.n <= LINE_MAX);
+		buf_addf(to, "%llu:", (unsigned long long)line.number);
+		buf_add(to, line.p, line.n);
+		while (line.toolong && to->len < TEXT_MAX && (rc = lines_rest(l, &p, &n, &e)) > 0)
+			buf_add(to, p, n);
+		buf_addc(to, '\n');
+	}
+	lines_close(l);
+	return rc;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct buf large = {0}, small = {0}, want = {0}, got = {0};
+	int fd = memfd_create("input", MFD_CLOEXEC), rc;
+	char path[64];
+	size_t same;
+
+	check(fd >= 0 && write(fd, data, n) == (ssize_t)n);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	rc = read_all(&large, path, 1u << 16);
+	check(read_all(&small, path, 7) == rc || large.len == TEXT_MAX);
+	same = large.len < small.len ? large.len : small.len;
+	check(rc < 0 || large.len == small.len); /* how much comes before an error is open */
+	check(same == 0 || memcmp(large.data, small.data, same) == 0);
+	if (split(&got, path) == 0 && rc == 0) {
+		split_plainly(&want, large.data, large.len);
+		check(got.len == want.len &&
+		      (got.len == 0 || memcmp(got.data, want.data, got.len) == 0));
+	}
+	buf_free(&large);
+	buf_free(&small);
+	buf_free(&want);
+	buf_free(&got);
+	close(fd);
+	return 0;
+}
