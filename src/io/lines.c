@@ -27,7 +27,7 @@ struct lines {
 	uint64_t number;
 	int rest;   /* the line handed out last was too long and its end is still to come */
 	int arrays; /* an input may be an array */
-	enum { NO_ARRAY, MAYBE_ARRAY, IN_ARRAY, BEHIND_ARRAY } array;
+	enum { NO_ARRAY, MAYBE_ARRAY, IN_ARRAY, BEHIND_ARRAY, CUT_ARRAY } array;
 	struct array scan; /* of data[start .. start + seen) in an array */
 	int first;	   /* no element of it yet */
 };
@@ -234,12 +234,15 @@ static int find_element(struct lines *l, size_t *n, struct err *e)
 	}
 }
 
-/* Passes over the element's end, if it has one. */
-static void end_element(struct lines *l)
+/* Passes over the element's end, if it has one. Where the input ends behind a whole element, the
+ * array's missing end is to be told of too. */
+static void end_element(struct lines *l, int empty)
 {
+	int whole = !empty && l->scan.depth == 0 && !l->scan.string;
+
 	l->start += l->seen;
 	if (l->start == l->end)
-		l->array = NO_ARRAY; /* it is cut here */
+		l->array = whole ? CUT_ARRAY : NO_ARRAY;
 	else if (l->data[l->start++] == ']')
 		l->array = BEHIND_ARRAY;
 	l->seen = 0;
@@ -276,7 +279,7 @@ static int next_element(struct lines *l, struct line *out, struct err *e)
 		return 1;
 	}
 	trim(out);
-	end_element(l);
+	end_element(l, out->n == 0);
 	if (out->n || !first || l->array != BEHIND_ARRAY)
 		return 1;
 	l->number--;
@@ -290,6 +293,12 @@ static int next_in_file(struct lines *l, struct line *out, struct err *e)
 	size_t n = 0, whole = 0;
 	int rc;
 
+	if (l->array == CUT_ARRAY) {
+		l->array = NO_ARRAY;
+		*out =
+		    (struct line){l->data + l->start, 0, l->names[l->at_file], ++l->number, 0, 1};
+		return 1;
+	}
 	for (;;) {
 		if ((l->array == MAYBE_ARRAY || l->array == BEHIND_ARRAY) && open_array(l, e) < 0)
 			return -1;
@@ -351,7 +360,7 @@ static int element_rest(struct lines *l, const char **p, size_t *n, struct err *
 		l->seen = 0;
 		return 1;
 	}
-	end_element(l);
+	end_element(l, 0);
 	l->rest = 0;
 	return *n > 0;
 }

@@ -15,10 +15,11 @@
  * end), so that a reject can hold all of it. What lines_rest was not asked for is skipped.
  *
  * With lines_arrays an input may also be one JSON array, or several one behind the other, told by
- *the first byte that is no blank: then its elements are handed out as lines, one after the other,
- *in constant memory, numbered from 1. Line ends between their tokens become blanks. A torn array
- *hands out what there is of its last element, perhaps nothing: JSON's rules are for the reader of
- *the element, who will refuse it. So is a comma too many.
+ * the first byte that is no blank: then its elements are handed out as lines, one after the other,
+ * in constant memory, numbered from 1. Line ends between their tokens become blanks. JSON's rules
+ * are for the reader of an element, and what is wrong with the array itself is put to him as one
+ * that he will refuse: of a torn array what there is of the last element, or an empty one where it
+ * is torn behind an element; an empty one for a comma too many.
  *
  * Memory: 256 KiB, or up to twice the longest line.
  */

@@ -130,6 +130,9 @@ static int work(void *ctx, void *thread, struct flow_job *job)
 
 	make_id(run, job);
 	r->trace = run->explain ? prep_explain_trace(run->explain, job) : NULL;
+	if (job->element && job->line.n == 0)
+		return flow_reject(job, "json",
+		    "no element here: the array does not end, or has a comma too many");
 	rc = prep_row_convert(r, job->line, job->arena, &job->object, &job->err);
 	if (r->format)
 		job->user[PREP_USER_FORMAT] = (uint64_t)(r->format - prep_formats) + 1;
