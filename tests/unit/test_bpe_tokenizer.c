@@ -1,0 +1,382 @@
+/* tokenizer.json: what it may say, on a vocabulary made here; and the real ones. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "bpe/bpe.h"
+#include "unit.h"
+
+#define NUMBERS "{\"type\":\"Digits\",\"individual_digits\":true}"
+#define BYTES	"{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true}"
+
+/* What a test changes of the folder; NULL is the default. */
+struct folder {
+	const char *vocab;  /* more entries after the 256 bytes, whose ids are 0 to 255 */
+	const char *merges; /* inside the brackets */
+	const char *model;  /* further members of model */
+	const char *top;    /* further members of the file */
+	const char *pre;
+	const char *config, *tokenizer_config, *generation_config;
+};
+
+static char dir[] = "/tmp/e3-bpe-XXXXXX";
+
+static void write_file(const char *name, const char *p, size_t n)
+{
+	char path[100];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	unlink(path);
+	if (!p)
+		return;
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(p, 1, n, f), n);
+	fclose(f);
+}
+
+static void write_text(const char *name, const char *s)
+{
+	write_file(name, s, s ? strlen(s) : 0);
+}
+
+/* The vocabulary's character for a byte. */
+static uint32_t byte_char(unsigned b)
+{
+	if ((b >= 0x21 && b <= 0x7E) || (b >= 0xA1 && b != 0xAD))
+		return b;
+	return b <= 0x20 ? 0x100 + b : b == 0xAD ? 0x143 : 0x121 + b - 0x7F;
+}
+
+static struct bpe *open_folder(const struct folder *f, struct err *e)
+{
+	struct buf b = {0};
+	struct bpe *model;
+
+	buf_adds(&b, "{\"normalizer\":null");
+	buf_addf(&b, "%s,\"pre_tokenizer\":%s", f->top ? f->top : "", f->pre ? f->pre : BYTES);
+	buf_addf(&b, ",\"model\":{\"type\":\"BPE\"%s,\"vocab\":{", f->model ? f->model : "");
+	for (unsigned i = 0; i < 256; i++) {
+		struct buf c = {0};
+
+		buf_add_utf8(&c, byte_char(i));
+		if (i > 0)
+			buf_addc(&b, ',');
+		buf_add_json(&b, c.data, c.len);
+		buf_addf(&b, ":%u", i);
+		buf_free(&c);
+	}
+	buf_addf(&b, "%s},\"merges\":[%s]}}", f->vocab ? f->vocab : "", f->merges ? f->merges : "");
+	write_file("tokenizer.json", b.data, b.len);
+	buf_free(&b);
+	write_text("config.json", f->config);
+	write_text("tokenizer_config.json", f->tokenizer_config);
+	write_text("generation_config.json", f->generation_config);
+	model = bpe_open(dir, e);
+	return model;
+}
+
+static void assert_ids(const char *name, const struct bpe *m, const char *text, const char *want)
+{
+	struct bpe_work *w = bpe_work_open(m);
+	struct ints ids = {0}, starts = {0};
+	struct buf got = {0};
+	struct err e = {0};
+
+	assert_int_equal(
+	    bpe_encode(m, w, (struct bpe_text){text, strlen(text), 0}, &ids, &starts, &e), 0);
+	assert_int_equal(ids.n, starts.n);
+	for (size_t i = 0; i < ids.n; i++)
+		buf_addf(&got, "%s%d@%d", i ? " " : "", (int)ids.v[i], (int)starts.v[i]);
+	assert_bytes(name, got.data, got.len, want);
+	ints_free(&ids);
+	ints_free(&starts);
+	buf_free(&got);
+	bpe_work_close(w);
+}
+
+#define AB	    ",\"ab\":256,\"bc\":257,\"abc\":258,\"Ġa\":259"
+#define NFC	    ",\"normalizer\":{\"type\":\"NFC\"}"
+#define EOS	    "{\"id\":300,\"content\":\"<e>\",\"special\":true"
+#define MORE(flags) ",\"added_tokens\":[" EOS flags "}]"
+
+static void encodes_by_the_file(void **state)
+{
+	static const struct {
+		const char *name;
+		struct folder folder;
+		const char *text, *ids;
+	} rows[] = {
+	    {"bytes", {0}, "aé", "97@0 195@1 169@2"},
+	    {"merges as strings", {.vocab = AB, .merges = "\"b c\",\"a b\",\"a bc\""}, "abc",
+		"258@0"},
+	    {"merges as pairs", {.vocab = AB, .merges = " [\"a\", \"b\"] , [\"b\",\"c\"]"}, "abc",
+		"256@0 99@2"},
+	    {"the order of the merges counts", {.vocab = AB, .merges = "\"b c\",\"a b\""}, "abc",
+		"97@0 257@1"},
+	    {"the last of equal merges counts", {.vocab = AB, .merges = "\"a b\",\"b c\",\"a b\""},
+		"abc", "97@0 257@1"},
+	    {"a token that no merge makes", {.vocab = AB, .merges = ""}, "abc", "97@0 98@1 99@2"},
+	    {"ignore_merges", {.vocab = AB, .merges = "", .model = ",\"ignore_merges\":true"},
+		"abc abcd", "258@0 32@3 97@4 98@5 99@6 100@7"},
+	    {"a blank in the alphabet", {.vocab = AB, .merges = "\"Ġ a\""}, "x a", "120@0 259@1"},
+	    {"no merge across a cut", {.vocab = AB, .merges = "\"a b\""}, "a'sb",
+		"97@0 39@1 115@2 98@3"},
+	    {"digits one by one",
+		{.vocab = ",\"11\":256",
+		    .merges = "\"1 1\"",
+		    .pre = "{\"type\":\"Sequence\",\"pretokenizers\":[" NUMBERS "," BYTES "]}"},
+		"11", "49@0 49@1"},
+	    {"NFC", {.top = NFC}, "xA\u030ay", "120@0 195@1 133@1 121@4"},
+	    {"an added token", {.top = MORE("")}, "a<e>b", "97@0 300@1 98@4"},
+	    {"lstrip, rstrip", {.top = MORE(",\"lstrip\":true,\"rstrip\":true")}, "a \t<e>\n <e>b",
+		"97@0 300@1 300@8 98@11"},
+	    {"single_word", {.top = MORE(",\"single_word\":true")}, "a<e> <e> é<e>",
+		"97@0 60@1 101@2 62@3 32@4 300@5 32@8 195@9 169@10 60@11 101@12 62@13"},
+	    {"normalized",
+		{.top = NFC
+		    ",\"added_tokens\":[{\"id\":301,\"content\":\"\u212b\",\"normalized\":true}]"},
+		"xA\u030a.", "120@0 301@1 46@4"},
+	    {"not normalized",
+		{.top = NFC ",\"added_tokens\":[{\"id\":301,\"content\":\"\u212b\"}]"},
+		"\u00c5\u212b", "195@0 133@1 301@2"},
+	    {"the longest",
+		{.top = ",\"added_tokens\":[{\"id\":300,\"content\":\"<e\"},{\"id\":301,"
+			"\"content\":\"<ee>\"}]"},
+		"<ee<ee>", "300@0 101@2 301@3"},
+	    {"a name that the vocabulary has too",
+		{.vocab = ",\"\uff5cx\":256",
+		    .top = ",\"added_tokens\":[{\"id\":256,\"content\":\"\uff5cx\"}]"},
+		"\uff5cx", "256@0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct err e = {0};
+		struct bpe *m = open_folder(&rows[i].folder, &e);
+
+		if (!m)
+			fail_msg("%s: %s", rows[i].name, e.msg);
+		assert_ids(rows[i].name, m, rows[i].text, rows[i].ids);
+		bpe_close(m);
+	}
+}
+
+static void refuses_by_name(void **state)
+{
+	static const struct {
+		struct folder folder;
+		const char *message; /* a part of it */
+	} rows[] = {
+	    {{.model = ",\"byte_fallback\":true"}, "model.byte_fallback: true is not supported"},
+	    {{.model = ",\"dropout\":0.1"}, "model.dropout: 0.1"},
+	    {{.model = ",\"type\":\"Unigram\""}, "model.type: \"Unigram\""},
+	    {{.model = ",\"end_of_word_suffix\":\"</w>\""}, "model.end_of_word_suffix"},
+	    {{.merges = "\"a b\""}, "model.merges[0]: the two tokens or what they make"},
+	    {{.merges = "\"ab\""}, "model.merges[0]: expected two byte-level tokens"},
+	    {{.merges = "[\"a\",\"b\",\"c\"]"}, "model.merges[0]: expected two"},
+	    {{.merges = "7"}, "model.merges[0]: expected two"},
+	    {{.vocab = ",\"ab\":3"}, "token id 3 stands twice"},
+	    {{.vocab = ",\"ab\":-3"}, "model.vocab: expected ids"},
+	    {{.vocab = ",\"ab\":1.5"}, "model.vocab: expected ids"},
+	    {{.vocab = ",\"ab\":99999999"}, "model.vocab: expected ids"},
+	    {{.top = ",\"normalizer\":{\"type\":\"NFKC\"}"}, "normalizer: NFKC is not supported"},
+	    {{.pre = "null"}, "pre_tokenizer: no ByteLevel"},
+	    {{.pre = "{\"type\":\"Metaspace\"}"}, "pre_tokenizer: Metaspace"},
+	    {{.pre = "{\"type\":\"ByteLevel\",\"add_prefix_space\":true}"}, "add_prefix_space"},
+	    {{.pre = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{"
+		     "\"Regex\":"
+		     "\"\\\\w+\"},\"behavior\":\"Isolated\"}," BYTES "]}"},
+		"unknown split pattern"},
+	    {{.pre = "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\w+\"},\"behavior\":"
+		     "\"Removed\"}"},
+		"only the Split behavior Isolated"},
+	    {{.top = ",\"added_tokens\":[{\"id\":\"1\",\"content\":\"x\"}]"},
+		"added_tokens[0]: expected"},
+	    {{.config = "{\"vocab_size\":100}"}, "config.json: vocab_size: below"},
+	    {{.generation_config = "{\"eos_token_id\":[1,\"2\"]}"},
+		"eos_token_id: expected token ids"},
+	    {{.generation_config = "{\"eos_token_id\":256}"}, "eos_token_id: expected token ids"},
+	    {{.config = "{"}, "config.json:1:"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct err e = {0};
+		struct bpe *m = open_folder(&rows[i].folder, &e);
+
+		assert_null(m);
+		if (!strstr(e.msg, rows[i].message))
+			fail_msg("got '%s', want '%s'", e.msg, rows[i].message);
+		assert_non_null(strstr(e.msg, dir));
+	}
+}
+
+static void lists_what_it_knows(void **state)
+{
+	struct folder f = {
+	    .pre = "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x\"},\"behavior\":\"Isolated\"}"};
+	struct err e = {0};
+
+	(void)state;
+	f.pre = "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{"
+		"\"Regex\":\"x\"},"
+		"\"behavior\":\"Isolated\"},{\"type\":\"ByteLevel\",\"use_regex\":false}]}";
+	assert_null(open_folder(&f, &e));
+	assert_non_null(
+	    strstr(e.msg, "'x' (known: gpt2, smollm2, llama3, qwen2, qwen3.5, ling2, o200k, kimi, "
+			  "deepseek3)"));
+}
+
+static void reads_the_other_files(void **state)
+{
+	struct folder f = {.top = MORE(""),
+	    .config = "{\"vocab_size\":7,\"text_config\":{\"vocab_size\":512}}",
+	    .tokenizer_config =
+		"{\"eos_token\":{\"content\":\"<e>\"},\"bos_token\":null,\"pad_token\":\"a\"}"};
+	struct err e = {0};
+	struct bpe *m = open_folder(&f, &e);
+
+	(void)state;
+	assert_non_null(m);
+	assert_int_equal(bpe_vocab(m), 512);
+	assert_int_equal(bpe_eos(m)->n, 1);
+	assert_int_equal(bpe_eos(m)->v[0], 300);
+	assert_true(span_eq(bpe_named(m, "pad_token"), "a"));
+	assert_null(bpe_named(m, "bos_token").p);
+	assert_true(bpe_is_special(m, 300));
+	assert_null(bpe_token(m, 299).p);
+	assert_true(span_eq(bpe_token(m, 300), "<e>"));
+	bpe_close(m);
+
+	f.generation_config = "{\"eos_token_id\":[300,65]}";
+	f.config = NULL;
+	m = open_folder(&f, &e);
+	assert_non_null(m);
+	assert_int_equal(bpe_vocab(m), 301);
+	assert_int_equal(bpe_eos(m)->n, 2);
+	assert_int_equal(bpe_eos(m)->v[1], 65);
+	bpe_close(m);
+}
+
+static void decodes(void **state)
+{
+	struct folder f = {.top = MORE("")};
+	struct err e = {0};
+	struct bpe *m = open_folder(&f, &e);
+	struct buf out = {0};
+
+	(void)state;
+	assert_non_null(m);
+	assert_int_equal(bpe_decode(m, (int32_t[]){195, 169, 300, 0}, 4, &out, &e), 0);
+	assert_int_equal(out.len, 6);
+	assert_memory_equal(out.data, "é<e>\0", 6);
+	assert_int_equal(bpe_decode(m, (int32_t[]){97, 299}, 2, &out, &e), -1);
+	assert_string_equal(e.class, "range");
+	assert_string_equal(e.msg, "[1]: there is no token 299");
+	buf_free(&out);
+	bpe_close(m);
+}
+
+static void needs_a_vocabulary(void **state)
+{
+	struct err e = {0};
+
+	(void)state;
+	write_text("tokenizer.json", NULL);
+	assert_null(bpe_open(dir, &e));
+	assert_string_equal(e.class, "missing");
+	assert_non_null(strstr(e.msg, "no tiktoken.model and no tokenizer.json"));
+	/* ranks of an unknown model, even beside a tokenizer.json */
+	write_text("tiktoken.model", "IQ== 0\n");
+	write_text("tokenizer_config.json",
+	    "{\"tokenizer_class\":\"TikTokenTokenizer\",\"auto_map\":{"
+	    "\"AutoTokenizer\":[\"tokenization_moonlight.X\",null]}}");
+	assert_null(bpe_open(dir, &e));
+	assert_non_null(strstr(e.msg, "not tokenization_kimi"));
+	write_text("tokenizer_config.json",
+	    "{\"auto_map\":{\"AutoTokenizer\":[\"x/y--tokenization_kimi.X\",null]}}");
+	assert_null(bpe_open(dir, &e));
+	assert_non_null(strstr(e.msg, "no token for the byte 0x00"));
+	write_text("tiktoken.model", "IQ== 0\nIg= 1\n");
+	assert_null(bpe_open(dir, &e));
+	assert_non_null(strstr(e.msg, "tiktoken.model:2: not base64"));
+	write_text("tiktoken.model", "IQ==\n");
+	assert_null(bpe_open(dir, &e));
+	assert_non_null(strstr(e.msg, "tiktoken.model:1: expected base64, a space and a rank"));
+	write_text("tiktoken.model", NULL);
+}
+
+static void encodes_as_the_real_ones(void **state)
+{
+	static const struct {
+		const char *model, *text, *ids;
+	} rows[] = {
+	    {"qwen3", "你好世界", "108386@0 99489@6"},
+	    {"qwen3", "12345 1", "16@0 17@1 18@2 19@3 20@4 220@5 16@6"},
+	    {"qwen3", "don't DON'T can'ts", "15007@0 944@3 44273@5 17323@9 646@11 944@15 82@17"},
+	    {"qwen3", "<|im_start|>user\nhi<|im_end|>\n",
+		"151644@0 872@12 198@16 6023@17 151645@19 198@29"},
+	    {"deepseek-v3", "你好世界", "30594@0 3427@6"},
+	    {"deepseek-v3", "12345 1,234.56",
+		"6895@0 1883@3 223@5 19@6 14@7 14456@8 16@11 3661@12"},
+	    {"deepseek-v3", "don't DON'T can'ts",
+		"20385@0 1664@3 74524@5 67322@9 588@11 9@15 1648@16"},
+	    {"deepseek-v3", "<｜User｜>hi<｜Assistant｜>", "128803@0 6366@12 128804@14"},
+	    {"gpt-oss", "你好世界", "177519@0 28428@6"},
+	    {"gpt-oss", "x = 1;\n\n\n    y\n}\n///doc",
+		"87@0 314@1 220@3 16@4 9563@5 271@9 342@12 198@14 739@15 5991@17 10042@20"},
+	    {"gpt-oss", "<|start|>user<|message|>hi<|end|>",
+		"200006@0 1428@9 200008@13 3686@24 200007@26"},
+	};
+	const char *shared = getenv("E3_SHARED");
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct err e = {0};
+		char path[4096];
+		struct bpe *m;
+
+		snprintf(path, sizeof(path), "%s/models/%s", shared ? shared : "../shared",
+		    rows[i].model);
+		if (access(path, F_OK) < 0)
+			skip();
+		m = bpe_open(path, &e);
+		assert_non_null(m);
+		assert_ids(rows[i].model, m, rows[i].text, rows[i].ids);
+		bpe_close(m);
+	}
+}
+
+static int make_dir(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	static const char *const names[] = {"tokenizer.json", "config.json",
+	    "tokenizer_config.json", "generation_config.json", "tiktoken.model"};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(names); i++)
+		write_file(names[i], NULL, 0);
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(encodes_by_the_file),
+	    cmocka_unit_test(refuses_by_name),
+	    cmocka_unit_test(lists_what_it_knows),
+	    cmocka_unit_test(reads_the_other_files),
+	    cmocka_unit_test(decodes),
+	    cmocka_unit_test(needs_a_vocabulary),
+	    cmocka_unit_test(encodes_as_the_real_ones),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
