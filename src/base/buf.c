@@ -83,7 +83,8 @@ void buf_add_utf8(struct buf *b, uint32_t cp)
 
 void buf_add_base64(struct buf *b, const void *p, size_t n)
 {
-	static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char abc[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const unsigned char *s = p;
 
 	for (size_t i = 0; i < n; i += 3) {

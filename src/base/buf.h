@@ -33,9 +33,9 @@ void buf_add(struct buf *b, const void *p, size_t n);
 void buf_addc(struct buf *b, char c);
 void buf_adds(struct buf *b, const char *s);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void buf_add_u64(struct buf *b, uint64_t v);	/* decimal */
-void buf_add_hex64(struct buf *b, uint64_t v);	/* 16 lower-case hex digits */
-void buf_add_utf8(struct buf *b, uint32_t cp);	/* a scalar value */
+void buf_add_u64(struct buf *b, uint64_t v);		     /* decimal */
+void buf_add_hex64(struct buf *b, uint64_t v);		     /* 16 lower-case hex digits */
+void buf_add_utf8(struct buf *b, uint32_t cp);		     /* a scalar value */
 void buf_add_base64(struct buf *b, const void *p, size_t n); /* RFC 4648, padded */
 
 /* Adds a JSON string literal with its quotes. Escapes only what RFC 8259 demands: '"', '\' and

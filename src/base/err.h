@@ -14,7 +14,8 @@
 #define E3_ERR_H
 
 struct err {
-	const char *class; /* one static word for counts and rejects: "json", "type", "system" ... */
+	/* one static word for counts and rejects: "json", "type", "system" ... */
+	const char *class;
 	char msg[1000];
 };
 

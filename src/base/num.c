@@ -148,7 +148,8 @@ size_t num_repr(double x, char out[32])
 		memcpy(p, digits + 1, (size_t)n - 1);
 		p += n - 1;
 	}
-	return (size_t)(p - out) + (size_t)snprintf(p, 8, "e%c%02d", exp10 < 0 ? '-' : '+', abs(exp10));
+	return (size_t)(p - out) +
+	       (size_t)snprintf(p, 8, "e%c%02d", exp10 < 0 ? '-' : '+', abs(exp10));
 }
 
 size_t num_human(uint64_t bytes, char out[32])

@@ -61,7 +61,8 @@ static void help_text(const struct opt_prog *p)
 		printf("\n");
 	for (const struct opt *o = p->common; o && o->kind; o++)
 		help_one(o);
-	printf("  %-30s %s\n  %-30s %s\n", "-h, --help", "this text", "-V, --version", "the version");
+	printf(
+	    "  %-30s %s\n  %-30s %s\n", "-h, --help", "this text", "-V, --version", "the version");
 	printf("\nThe man page, %s(1), says more.\n", p->name);
 }
 
@@ -97,7 +98,8 @@ static void help_bash(const struct opt_prog *p)
 	printf("\tesac\n\tif [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"");
 	bash_words(p->own);
 	bash_words(p->common);
-	printf(" -h --help -V --version\" -- \"$cur\")); else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n");
+	printf(" -h --help -V --version\" -- \"$cur\")); else COMPREPLY=($(compgen -f -- "
+	       "\"$cur\")); fi\n");
 	printf("}\ncomplete -o filenames -F _%.2s_%s %s\n", p->name, p->name + 3, p->name);
 }
 
@@ -242,11 +244,11 @@ static _Noreturn void bad_value(const struct opt_prog *p, const struct opt *o, c
 	if (o->kind == OPT_ENUM)
 		opt_misuse(p, "%s%s: expected one of %s, not '%s'", dash, name, o->arg, s);
 	if ((o->kind == OPT_U64 || o->kind == OPT_SIZE) && o->max)
-		opt_misuse(p, "%s%s: expected %s from %llu to %llu, not '%s'", dash, name, want[o->kind],
-		    (unsigned long long)o->min, (unsigned long long)o->max, s);
+		opt_misuse(p, "%s%s: expected %s from %llu to %llu, not '%s'", dash, name,
+		    want[o->kind], (unsigned long long)o->min, (unsigned long long)o->max, s);
 	if ((o->kind == OPT_U64 || o->kind == OPT_SIZE) && o->min)
-		opt_misuse(p, "%s%s: expected %s of %llu or more, not '%s'", dash, name, want[o->kind],
-		    (unsigned long long)o->min, s);
+		opt_misuse(p, "%s%s: expected %s of %llu or more, not '%s'", dash, name,
+		    want[o->kind], (unsigned long long)o->min, s);
 	opt_misuse(p, "%s%s: expected %s, not '%s'", dash, name, want[o->kind], s);
 }
 
@@ -257,7 +259,8 @@ struct found {
 	void *at;
 };
 
-static struct found find_in(const struct opt *table, void *base, const char *name, size_t n, char key)
+static struct found find_in(
+    const struct opt *table, void *base, const char *name, size_t n, char key)
 {
 	for (const struct opt *o = table; o && o->kind; o++) {
 		int hit = name ? o->name && strlen(o->name) == n && memcmp(o->name, name, n) == 0

@@ -44,15 +44,15 @@ struct opt {
 	const char *name; /* long name without "--", or NULL */
 	char key;	  /* short name, or 0 */
 	enum opt_kind kind;
-	size_t at;	  /* offset of the member in the program's options */
-	const char *arg;  /* what the value is called; NULL for flags */
-	const char *help; /* a few words */
+	size_t at;	   /* offset of the member in the program's options */
+	const char *arg;   /* what the value is called; NULL for flags */
+	const char *help;  /* a few words */
 	uint64_t min, max; /* of OPT_U64 and OPT_SIZE; max 0 is no limit */
 };
 
 struct opt_prog {
-	const char *name; /* "e3-prep" */
-	const char *what; /* what it does, in one line */
+	const char *name;     /* "e3-prep" */
+	const char *what;     /* what it does, in one line */
 	const char *operands; /* "[FILE...]", or NULL where none are taken */
 	const struct opt *own;
 	const struct opt *common; /* a shared table, or NULL ... */
