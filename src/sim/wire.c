@@ -79,6 +79,20 @@ static void outages(struct sim *s, const struct job *j)
 		s->storm_until = s->now + f->arg[F_STORM] * MS;
 }
 
+static int refuse_by_status(struct job *j)
+{
+	const struct fault_hits *f = &j->faults;
+
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++)
+		if (f->on[refusals[i].fault]) {
+			reply_error(j->sim, j, refusals[i].status, refusals[i].message);
+			j->reply.retry_after = f->on[F_429] ? f->arg[F_429] : 0;
+			j->reply.location = f->on[F_307] ? "/elsewhere" : NULL;
+			return 1;
+		}
+	return 0;
+}
+
 int wire_refuse(struct sim *s, struct job *j)
 {
 	const struct fault_hits *f = &j->faults;
@@ -106,14 +120,7 @@ int wire_refuse(struct sim *s, struct job *j)
 		page(j, 502);
 		return 1;
 	}
-	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++)
-		if (f->on[refusals[i].fault]) {
-			reply_error(s, j, refusals[i].status, refusals[i].message);
-			j->reply.retry_after = f->on[F_429] ? f->arg[F_429] : 0;
-			j->reply.location = f->on[F_307] ? "/elsewhere" : NULL;
-			return 1;
-		}
-	return 0;
+	return refuse_by_status(j);
 }
 
 /* ---- bodies that are wrong ---- */
