@@ -2,6 +2,7 @@
 #
 #   make                the programs, into bin/
 #   make demo           the whole flow on the bundled sample, with the bundled stand-in server
+#   make demo-real      the same with a real model folder and rows, from E3_SHARED
 #   make check          all tests that need no network and no accelerator
 #   make check-asan     the same under AddressSanitizer and UBSan; check-tsan, check-valgrind
 #   make check-oracle   against torch, safetensors, tiktoken, Jinja2 ... (installs them)
@@ -108,6 +109,12 @@ demo: deps
 	@$(MAKE) --no-print-directory -j2 all
 	@E3_BIN=$(abspath $(BIN)) pipelines/demo/run
 
+# The same on the shared sample rows with a real tokenizer and template.
+demo-real: deps
+	@$(MAKE) --no-print-directory -j2 all
+	@E3_BIN=$(abspath $(BIN)) DEMO_OUT=demo-out-real DEMO_MODEL=$(E3_SHARED)/models/kimi-k2.5 \
+	    DEMO_RAW=$(E3_SHARED)/raw DEMO_DRAFT=32000 pipelines/demo/run
+
 deps:
 	@pipelines/packages run
 
@@ -125,9 +132,9 @@ install: all
 	install -m 644 $(wildcard man/*.7) $(DESTDIR)$(mandir)/man7
 
 clean:
-	rm -rf bin build demo-out
+	rm -rf bin build demo-out demo-out-real
 
-.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle fuzz bench demo deps \
+.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle fuzz bench demo demo-real deps \
     deps-check install clean
 .SECONDARY:
 
