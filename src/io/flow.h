@@ -21,9 +21,9 @@
  *	"reject":{"program":P,"class":C,"reason":R,"file":F,"line":N}
  * appended, where it is a JSON object (job.object); else {"raw":TEXT,"reject":{...}}, or
  * {"raw_base64":...} where it is not UTF-8 or too long: every input byte can be had back. Without
- * --rejects the first one ends the run with "FILE:LINE: REASON", or
- * "FILE: element N: REASON" where the file is an array ("line" is then that N). Over --max-rejects
- *the run fails. The file appears when the run ends, also when it fails.
+ * --rejects the first one ends the run with "FILE:LINE: REASON", or "FILE: element N: REASON"
+ * where the file is an array ("line" is then that N). Over --max-rejects the run fails. The file
+ * appears when the run ends, also when it fails.
  *
  * Statistics (--stats): one JSON object
  *	{"program","version","in","out","rejected","dropped","resumed","reasons":{CLASS:N},"written",
