@@ -91,10 +91,12 @@ static int key_is(struct span key, const char *name)
 {
 	struct buf b = {0};
 	struct span quoted = {key.p - 1, key.n + 2};
+	size_t n = strlen(name);
 	int same;
 
-	if (!memchr(key.p, '\\', key.n))
-		return span_eq(key, name);
+	/* an escape is longer than what it stands for */
+	if (key.n <= n || !memchr(key.p, '\\', key.n))
+		return key.n == n && memcmp(key.p, name, n) == 0;
 	json_str(&b, quoted, NULL);
 	same = span_eq((struct span){b.data ? b.data : "", b.len}, name);
 	buf_free(&b);

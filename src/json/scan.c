@@ -2,6 +2,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/err.h"
 #include "json/rec.h"
@@ -24,6 +27,30 @@ const char *scan_blanks(const struct scan *s, const char *p)
 	return p;
 }
 
+static const char *skip_plain_bytes(const char *p, const char *end)
+{
+	while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
+		p++;
+	return p;
+}
+
+#ifdef __SSE2__
+/* Past what is neither '"' nor '\' nor below 0x20. */
+static const char *skip_plain(const char *p, const char *end)
+{
+	for (; end - p >= 16; p += 16) {
+		__m128i c = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i quote = _mm_cmpeq_epi8(c, _mm_set1_epi8('"'));
+		__m128i slash = _mm_cmpeq_epi8(c, _mm_set1_epi8('\\'));
+		__m128i control = _mm_cmpeq_epi8(_mm_min_epu8(c, _mm_set1_epi8(0x1F)), c);
+		int stop = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), control));
+
+		if (stop)
+			return p + __builtin_ctz((unsigned)stop);
+	}
+	return skip_plain_bytes(p, end);
+}
+#else
 /* Whether one of 8 bytes is '"', '\' or below 0x20 (may also be true for a byte of 0x80 and
  * more beside one of them: the slow loop looks again). */
 static int has_special(uint64_t w)
@@ -45,10 +72,9 @@ static const char *skip_plain(const char *p, const char *end)
 			break;
 		p += 8;
 	}
-	while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
-		p++;
-	return p;
+	return skip_plain_bytes(p, end);
 }
+#endif
 
 static int is_hex(char c)
 {
@@ -64,9 +90,19 @@ static const char *scan_escape(const struct scan *s, const char *p)
 				return scan_fail(s, p + i, "four hex digits");
 		return p + 5;
 	}
-	if (p >= s->end || *p == '\0' || !strchr("\"\\/bfnrt", *p))
+	if (p >= s->end)
 		return scan_fail(s, p, "an escape such as \\n");
-	return p + 1;
+	switch (*p) {
+	case '"':
+	case '\\':
+	case '/':
+	case 'b':
+	case 'f':
+	case 'n':
+	case 'r':
+	case 't': return p + 1;
+	default: return scan_fail(s, p, "an escape such as \\n");
+	}
 }
 
 const char *scan_string(const struct scan *s, const char *p)
@@ -251,8 +287,6 @@ static const char *skip_numbers_plain(const struct scan *s, const char *p)
 }
 
 #ifdef __SSE2__
-#include <emmintrin.h>
-
 /* 16 bytes at once: an element may not be empty, nor begin with a 0 that another digit follows. */
 static const char *skip_numbers(const struct scan *s, const char *p)
 {

@@ -15,50 +15,86 @@ static uint32_t hex4(const char *p)
 	return v;
 }
 
-/* p at 'u' of \uXXXX: adds the character; returns the bytes used behind the backslash. */
-static size_t add_unicode(struct buf *out, const char *p, const char *end, size_t *lone)
+/* p at 'u' of \uXXXX: the character, U+FFFD for half a pair; *used counts bytes behind the
+ * backslash. */
+static uint32_t unicode(const char *p, const char *end, size_t *used, size_t *lone)
 {
 	uint32_t hi = hex4(p + 1), lo;
 
-	if (hi < 0xD800 || hi > 0xDFFF) {
-		buf_add_utf8(out, hi);
-		return 5;
-	}
+	*used = 5;
+	if (hi < 0xD800 || hi > 0xDFFF)
+		return hi;
 	if (hi < 0xDC00 && end - p >= 11 && p[5] == '\\' && p[6] == 'u') {
 		lo = hex4(p + 7);
 		if (lo >= 0xDC00 && lo <= 0xDFFF) {
-			buf_add_utf8(out, 0x10000 + ((hi - 0xD800) << 10) + (lo - 0xDC00));
-			return 11;
+			*used = 11;
+			return 0x10000 + ((hi - 0xD800) << 10) + (lo - 0xDC00);
 		}
 	}
-	buf_add_utf8(out, UTF8_REPLACEMENT);
 	if (lone)
 		++*lone;
-	return 5;
+	return UTF8_REPLACEMENT;
 }
 
+static char unescape(char c)
+{
+	switch (c) {
+	case 'b': return '\b';
+	case 'f': return '\f';
+	case 'n': return '\n';
+	case 'r': return '\r';
+	case 't': return '\t';
+	default: return c; /* '"', '\\', '/' */
+	}
+}
+
+/* Copies up to the next backslash, 8 bytes at a time: what follows in memory is still input, so
+ * the room for it is there. Returns how many bytes. */
+static size_t copy_plain(char *to, const char *p, const char *end)
+{
+	const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+	const char *start = p;
+
+	while (end - p >= 8) {
+		uint64_t w, x;
+
+		memcpy(&w, p, sizeof(w));
+		memcpy(to, &w, sizeof(w));
+		x = w ^ ones * '\\';
+		if (((x - ones) & ~x) & high)
+			break;
+		p += 8;
+		to += 8;
+	}
+	while (p < end && *p != '\\')
+		*to++ = *p++;
+	return (size_t)(p - start);
+}
+
+/* What an escape stands for is never longer than the escape. */
 int json_str(struct buf *out, struct span v, size_t *lone)
 {
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *p = v.p, *end;
+	char *to;
 
 	if (!p || v.n < 2 || *p != '"')
 		return -1;
 	end = p + v.n - 1;
-	p++;
-	while (p < end) {
-		const char *slash = memchr(p, '\\', (size_t)(end - p));
+	to = buf_room(out, v.n);
+	for (p++; p < end;) {
+		size_t n = copy_plain(to, p, end);
 
-		buf_add(out, p, (size_t)((slash ? slash : end) - p));
-		if (!slash)
+		to += n;
+		p += n;
+		if (p == end)
 			break;
-		p = slash + 1;
-		if (*p == 'u') {
-			p += add_unicode(out, p, end, lone);
+		if (*++p == 'u') {
+			to += utf8_encode(unicode(p, end, &n, lone), to);
+			p += n;
 		} else {
-			buf_addc(out, to[strchr(from, *p) - from]);
-			p++;
+			*to++ = unescape(*p++);
 		}
 	}
+	out->len = (size_t)(to - out->data);
 	return 0;
 }
