@@ -162,11 +162,11 @@ static struct span quoted(struct span s)
 {
 	const char *p = s.p + s.n;
 
-	while (p > s.p && strchr(" \t\r\n", p[-1]))
+	while (p > s.p && prep_blank(p[-1]))
 		p--;
 	if (p > s.p && p[-1] == '}')
 		p--;
-	while (p > s.p && strchr(" \t\r\n", p[-1]))
+	while (p > s.p && prep_blank(p[-1]))
 		p--;
 	if (p > s.p && p[-1] == '\'')
 		return (struct span){s.p, (size_t)(p - 1 - s.p)};

@@ -143,25 +143,28 @@ static const char *definition(struct prep_row *r, const char *p, const char *end
 	return prep_walk_get(v, "name").p ? q : NULL;
 }
 
+static struct span without_end_blanks(struct span s)
+{
+	while (s.n && prep_blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
 /* Parts the system text: definitions to tools, all else to prose. */
 static void part_system(struct prep_row *r, struct span s, struct buf *prose, struct buf *tools)
 {
-	const char *p = s.p, *end = s.p + s.n, *brace;
+	const char *p = s.p, *end = s.p + s.n, *brace, *from_here = p;
+	struct span before;
 
-	while ((brace = memchr(p, '{', (size_t)(end - p)))) {
+	while ((brace = memchr(from_here, '{', (size_t)(end - from_here)))) {
 		const char *q = definition(r, brace, end);
-		struct span before = {p, (size_t)((q ? brace : brace + 1) - p)};
 
-		if (!q) {
-			buf_add(prose, before.p, before.n);
-			p = brace + 1;
+		from_here = q ? q : brace + 1;
+		if (!q)
 			continue;
-		}
-		buf_add(tools, brace, (size_t)(q - brace));
-		buf_addc(tools, '\n');
-		while (before.n && strchr(" \t\r\n", before.p[before.n - 1]))
-			before.n--;
+		before = without_end_blanks((struct span){p, (size_t)(brace - p)});
 		buf_add(prose, before.p, before.n);
+		buf_add(tools, brace, (size_t)(q - brace));
 		p = q;
 	}
 	if (!tools->len || prep_walk_trim(from(s, p)).n)
@@ -170,23 +173,18 @@ static void part_system(struct prep_row *r, struct span s, struct buf *prose, st
 
 static int put_system(struct prep_row *r, struct span s)
 {
-	struct buf prose = {0}, tools = {0}, list = {0};
+	struct buf *prose = &r->text, tools = {0};
 	struct span t;
 	int rc = 0;
 
-	part_system(r, s, &prose, &tools);
-	if (tools.len) {
-		buf_add_json(&list, tools.data, tools.len);
-		t = (struct span){arena_dup(r->arena, list.data, list.len), list.len};
-		rc = prep_tools(r, t, "system");
-	}
-	if (rc == 0 && prose.len && r->rules->system_column) {
-		t = (struct span){arena_dup(r->arena, prose.data, prose.len), prose.len};
+	buf_reset(prose);
+	part_system(r, s, prose, &tools);
+	t = (struct span){arena_dup(r->arena, prose->data, prose->len), prose->len};
+	if (tools.len)
+		rc = prep_tools_text(r, (struct span){tools.data, tools.len}, "system");
+	if (rc == 0 && t.n && r->rules->system_column)
 		rc = prep_put_text(r, PREP_SYSTEM, prep_text_plain(t), (struct prep_text){0});
-	}
-	buf_free(&prose);
 	buf_free(&tools);
-	buf_free(&list);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -202,7 +200,7 @@ static int read_system(struct prep_row *r)
 	s = prep_text_of(v, r->arena).text;
 	if (begins(prep_walk_trim(s), prefix)) {
 		s = from(s, prep_find(s, prefix) + sizeof(prefix) - 1);
-		while (s.n && strchr(" \t\r\n", *s.p))
+		while (s.n && prep_blank(*s.p))
 			s = from(s, s.p + 1);
 	}
 	return put_system(r, s);

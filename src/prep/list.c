@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -44,8 +43,8 @@ static void read_raw(struct raw *m, struct span object)
 	memset(m->v, 0, sizeof(m->v));
 	prep_walk_open(&w, object);
 	while (prep_walk_member(&w, &key, &val))
-		for (int i = 0; i < MEMBERS; i++)
-			if (span_eq(key, names[i])) {
+		for (int i = 0; i < MEMBERS && key.n; i++)
+			if (*key.p == *names[i] && span_eq(key, names[i])) {
 				m->v[i] = span_is_null(val) ? (struct span){0} : val;
 				break;
 			}
@@ -177,14 +176,12 @@ static int weight_is_zero(struct span v)
 
 static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 {
-	char where[64];
 	int thought = first_of(raw, REASONING_CONTENT, THINKING);
 
-	snprintf(where, sizeof(where), "%.30s[%zu].tool_calls", raw->column, raw->index);
 	if (raw->v[thought].p && *raw->v[thought].p == '"' && !m->reasoning.text.n)
 		m->reasoning = prep_text_of(raw->v[thought], r->arena);
-	if (raw->v[TOOL_CALLS].p && prep_calls(r, raw->v[TOOL_CALLS], m, where) < 0)
-		return -1;
+	if (raw->v[TOOL_CALLS].p && prep_calls(r, raw->v[TOOL_CALLS], m, names[TOOL_CALLS]) < 0)
+		return err_prefix(r->e, "%s[%zu].", raw->column, raw->index);
 	if (raw->v[FUNCTION_CALL].p && !m->calls.n) {
 		if (*raw->v[FUNCTION_CALL].p != '{' || !prep_call(r, raw->v[FUNCTION_CALL], m))
 			return bad_type(r, raw, FUNCTION_CALL, "an object with a name");

@@ -39,5 +39,7 @@ int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m);
 /* The definitions in v, a list, a string that holds one or several objects, or a list of strings.
  */
 int prep_tools(struct prep_row *r, struct span v, const char *where);
+/* The same in the string's text. */
+int prep_tools_text(struct prep_row *r, struct span text, const char *where);
 
 #endif

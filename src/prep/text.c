@@ -14,8 +14,7 @@ struct prep_text prep_text_of(struct span v, struct arena *a)
 
 	if (!memchr(t.text.p, '\\', t.text.n))
 		return t;
-	/* decoding never makes a text longer */
-	b = (struct buf){.data = arena_alloc(a, v.n), .cap = v.n};
+	b = (struct buf){.data = arena_alloc(a, v.n), .cap = v.n}; /* all that json_str asks for */
 	json_str(&b, v, NULL);
 	t.text = (struct span){b.data, b.len};
 	return t;
@@ -43,9 +42,11 @@ void prep_add_json(struct buf *out, struct span json)
 		return;
 	}
 	for (; p < end; p = q) {
-		q = *p == '"' ? prep_walk_skip(p, end) : p + 1;
-		if (!strchr(" \t\r\n", *p))
-			buf_add(out, p, (size_t)(q - p));
+		while (p < end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+			p++;
+		for (q = p; q < end && *q != ' ' && *q != '\n' && *q != '\t' && *q != '\r';)
+			q = *q == '"' ? prep_walk_skip(q, end) : q + 1;
+		buf_add(out, p, (size_t)(q - p));
 	}
 }
 
@@ -73,29 +74,55 @@ static int escape_at(const char *p, const char *end)
 	return end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2, end) : -1;
 }
 
-static const char *half_pair(const char *p, const char *end)
+/* Whether p[0..64) holds "\\ud" or "\\uD", which all halves of pairs begin with. One fixed loop, so
+ * that the compiler takes many bytes at a time. p[64] and p[65] are read too. */
+static int may_hold_half(const char *p)
 {
-	while ((p = memchr(p, '\\', (size_t)(end - p)))) {
-		int v = escape_at(p, end);
+	int found = 0;
 
-		if (v >= 0xD800 && v <= 0xDBFF) {
-			int low = escape_at(p + 6, end);
+	for (int i = 0; i < 64; i++)
+		found |= (p[i] == '\\') & (p[i + 1] == 'u') & ((p[i + 2] | 0x20) == 'd');
+	return found;
+}
 
-			if (low < 0xDC00 || low > 0xDFFF)
-				return p;
-			p += 12;
-		} else if (v >= 0xDC00 && v <= 0xDFFF) {
+/* The next half of a pair in a string, be it alone or not. A backslash that stands behind an odd
+ * number of others is their escape's, not the beginning of one. */
+static const char *any_half(const char *start, const char *p, const char *end)
+{
+	for (; end - p >= 6; p++) {
+		const char *b = p;
+
+		while (end - p >= 66 && !may_hold_half(p))
+			p += 64;
+		p = memchr(p, '\\', (size_t)(end - p));
+		if (!p)
+			return NULL;
+		if (end - p < 6 || p[1] != 'u' || (p[2] | 0x20) != 'd' ||
+		    escape_at(p, end) < 0xD800)
+			continue;
+		for (b = p; b > start && b[-1] == '\\'; b--)
+			;
+		if ((p - b) % 2 == 0)
 			return p;
-		} else {
-			p += end - p < 2 ? 1 : 2;
-		}
+	}
+	return NULL;
+}
+
+static const char *lone_half(const char *start, const char *p, const char *end)
+{
+	while ((p = any_half(start, p, end))) {
+		int low = escape_at(p + 6, end);
+
+		if (escape_at(p, end) > 0xDBFF || low < 0xDC00 || low > 0xDFFF)
+			return p;
+		p += 12;
 	}
 	return NULL;
 }
 
 size_t prep_fix_surrogates(struct span *line, struct arena *a)
 {
-	const char *at = half_pair(line->p, line->p + line->n);
+	const char *at = lone_half(line->p, line->p, line->p + line->n);
 	const char *end;
 	char *copy;
 	size_t n = 0;
@@ -105,7 +132,7 @@ size_t prep_fix_surrogates(struct span *line, struct arena *a)
 	copy = arena_dup(a, line->p, line->n);
 	end = copy + line->n;
 	at = copy + (at - line->p);
-	for (; at; at = half_pair(at, end)) {
+	for (; at; at = lone_half(copy, at, end)) {
 		memcpy(copy + (at - copy) + 2, "fffd", 4);
 		at += 6;
 		n++;

@@ -102,30 +102,42 @@ static int write_list(struct prep_row *r, struct buf *b, struct span v)
 	return 1;
 }
 
+static int set_tools(struct prep_row *r, struct buf *b, int ok, const char *where)
+{
+	buf_addc(b, ']');
+	if (ok && b->len > 2) {
+		r->conv.tools = (struct span){arena_dup(r->arena, b->data, b->len), b->len};
+		prep_note(r, "column \"%s\": tools, %zu bytes", where, b->len);
+	}
+	buf_free(b);
+	return ok ? 0
+		  : err_set(r->e, "type", "%s: expected tool definitions that have a name", where);
+}
+
+int prep_tools_text(struct prep_row *r, struct span text, const char *where)
+{
+	struct buf b = {0};
+	struct span v;
+	int ok;
+
+	text = prep_walk_trim(text);
+	buf_addc(&b, '[');
+	if (!text.n || *text.p == '{')
+		ok = write_run(r, &b, text);
+	else
+		ok = prep_inner_json(r, text, &v) &&
+		     (*v.p == 'n' || (*v.p == '[' && write_list(r, &b, v)));
+	return set_tools(r, &b, ok, where);
+}
+
 int prep_tools(struct prep_row *r, struct span v, const char *where)
 {
 	struct buf b = {0};
 	int ok;
 
+	if (*v.p == '"')
+		return prep_tools_text(r, prep_text_of(v, r->arena).text, where);
 	buf_addc(&b, '[');
-	if (*v.p == '[') {
-		ok = write_list(r, &b, v);
-	} else if (*v.p == '"') {
-		struct span text = prep_walk_trim(prep_text_of(v, r->arena).text), inner;
-
-		if (prep_inner_json(r, text, &inner) && *inner.p != '{')
-			ok = *inner.p == 'n' || (*inner.p == '[' && write_list(r, &b, inner));
-		else
-			ok = write_run(r, &b, text);
-	} else {
-		ok = *v.p == '{' && write_tool(r, &b, v);
-	}
-	buf_addc(&b, ']');
-	if (ok && b.len > 2) {
-		r->conv.tools = (struct span){arena_dup(r->arena, b.data, b.len), b.len};
-		prep_note(r, "column \"%s\": tools, %zu bytes", where, b.len);
-	}
-	buf_free(&b);
-	return ok ? 0
-		  : err_set(r->e, "type", "%s: expected tool definitions that have a name", where);
+	ok = *v.p == '[' ? write_list(r, &b, v) : *v.p == '{' && write_tool(r, &b, v);
+	return set_tools(r, &b, ok, where);
 }

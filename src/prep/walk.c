@@ -5,18 +5,13 @@
 #include "base/err.h"
 #include "json/rec.h"
 
-static int blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 struct span prep_walk_trim(struct span s)
 {
-	while (s.n && blank(s.p[0])) {
+	while (s.n && prep_blank(s.p[0])) {
 		s.p++;
 		s.n--;
 	}
-	while (s.n && blank(s.p[s.n - 1]))
+	while (s.n && prep_blank(s.p[s.n - 1]))
 		s.n--;
 	return s;
 }
@@ -72,7 +67,7 @@ const char *prep_walk_skip(const char *p, const char *end)
 		return skip_string(p + 1, end);
 	if (*p == '{' || *p == '[')
 		return skip_nested(p, end);
-	while (p < end && *p != ',' && *p != '}' && *p != ']' && !blank(*p))
+	while (p < end && *p != ',' && *p != '}' && *p != ']' && !prep_blank(*p))
 		p++;
 	return p == start ? NULL : p;
 }
@@ -85,7 +80,7 @@ void prep_walk_open(struct prep_walk *s, struct span v)
 
 static void skip_blanks(struct prep_walk *s)
 {
-	while (s->p < s->end && (blank(*s->p) || *s->p == ',' || *s->p == ':'))
+	while (s->p < s->end && (prep_blank(*s->p) || *s->p == ',' || *s->p == ':'))
 		s->p++;
 }
 

@@ -40,6 +40,12 @@ struct span prep_walk_get(struct span object, const char *name);
  * scratch memory, reused. */
 int prep_walk_check(struct rec *r, struct span text, struct span *v, struct buf *scratch);
 
+/* JSON's blanks. */
+static inline int prep_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 /* Text without the blanks (space, tab, LF, CR) around it. */
 struct span prep_walk_trim(struct span s);
 

@@ -14,8 +14,9 @@ static void write_text(struct buf *b, const char *name, const struct prep_text *
 
 static void write_message(struct prep_row *r, struct buf *b, const struct prep_msg *m)
 {
-	buf_addf(b, "{\"role\":\"%s\"", prep_role_name(m->role));
-	write_text(b, ",\"content\":", &m->content);
+	buf_adds(b, "{\"role\":\"");
+	buf_adds(b, prep_role_name(m->role));
+	write_text(b, "\",\"content\":", &m->content);
 	if (m->reasoning.text.n)
 		write_text(b, ",\"reasoning_content\":", &m->reasoning);
 	if (m->calls.n) {
@@ -92,7 +93,9 @@ static void write_meta(struct prep_row *r, struct buf *b)
 		return;
 	buf_adds(b, ",\"meta\":{");
 	for (const struct prep_meta *at = m; at->column; at++) {
-		buf_addf(b, "%s\"%s\":", at > m ? "," : "", at->column);
+		buf_adds(b, at > m ? ",\"" : "\"");
+		buf_adds(b, at->column);
+		buf_adds(b, "\":");
 		write_meta_value(r, b, rec_get(&r->rec, at->column), at->type);
 	}
 	buf_addc(b, '}');
