@@ -132,15 +132,16 @@ static int read_chat(struct prep_row *r, struct span chat)
 	return rc;
 }
 
-/* Past the tool definition that begins at p, or NULL: a brace of the prose. */
-static const char *definition(struct prep_row *r, const char *p, const char *end)
+/* Adds the tool definition that begins at p to the list, if there is one: returns past it, or NULL,
+ * where it is a brace of the prose. */
+static const char *definition(struct prep_row *r, const char *p, const char *end, struct buf *list)
 {
 	const char *q = prep_walk_skip(p, end);
 	struct span v = {p, q ? (size_t)(q - p) : 0};
 
-	if (!q || !prep_walk_check(&r->inner, v, &v, &r->scratch))
+	if (!q || !prep_inner_json(r, v, &v))
 		return NULL;
-	return prep_walk_get(v, "name").p ? q : NULL;
+	return prep_tool_add(r, list, v) ? q : NULL;
 }
 
 static struct span without_end_blanks(struct span s)
@@ -157,14 +158,13 @@ static void part_system(struct prep_row *r, struct span s, struct buf *prose, st
 	struct span before;
 
 	while ((brace = memchr(from_here, '{', (size_t)(end - from_here)))) {
-		const char *q = definition(r, brace, end);
+		const char *q = definition(r, brace, end, tools);
 
 		from_here = q ? q : brace + 1;
 		if (!q)
 			continue;
 		before = without_end_blanks((struct span){p, (size_t)(brace - p)});
 		buf_add(prose, before.p, before.n);
-		buf_add(tools, brace, (size_t)(q - brace));
 		p = q;
 	}
 	if (!tools->len || prep_walk_trim(from(s, p)).n)
@@ -180,9 +180,8 @@ static int put_system(struct prep_row *r, struct span s)
 	buf_reset(prose);
 	part_system(r, s, prose, &tools);
 	t = (struct span){arena_dup(r->arena, prose->data, prose->len), prose->len};
-	if (tools.len)
-		rc = prep_tools_text(r, (struct span){tools.data, tools.len}, "system");
-	if (rc == 0 && t.n && r->rules->system_column)
+	prep_tools_set(r, &tools, "system");
+	if (t.n && r->rules->system_column)
 		rc = prep_put_text(r, PREP_SYSTEM, prep_text_plain(t), (struct prep_text){0});
 	buf_free(&tools);
 	return rc < 0 ? -1 : 0;

@@ -39,7 +39,9 @@ int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m);
 /* The definitions in v, a list, a string that holds one or several objects, or a list of strings.
  */
 int prep_tools(struct prep_row *r, struct span v, const char *where);
-/* The same in the string's text. */
-int prep_tools_text(struct prep_row *r, struct span text, const char *where);
+/* One by one: adds a definition, which is valid JSON, to a list that begins empty, 0 where it has
+ * no name; and makes the list the conversation's. */
+int prep_tool_add(struct prep_row *r, struct buf *list, struct span v);
+void prep_tools_set(struct prep_row *r, struct buf *list, const char *where);
 
 #endif

@@ -15,10 +15,31 @@ static void write_member(struct prep_row *r, struct buf *b, struct span key, str
 	prep_add_json(b, val);
 }
 
-static int string_parameters(struct span object)
-{
-	struct span v = prep_walk_get(object, "parameters");
+/* What is looked at of a definition, found in one go. */
+struct parts {
+	struct span function, name, parameters;
+};
 
+static struct parts parts_of(struct span object)
+{
+	struct parts f = {0};
+	struct prep_walk w;
+	struct span key, val;
+
+	prep_walk_open(&w, object);
+	while (prep_walk_member(&w, &key, &val)) {
+		if (span_eq(key, "name"))
+			f.name = val;
+		else if (span_eq(key, "parameters"))
+			f.parameters = val;
+		else if (span_eq(key, "function") && *val.p == '{')
+			f.function = val;
+	}
+	return f;
+}
+
+static int is_string(struct span v)
+{
 	return v.n && *v.p == '"';
 }
 
@@ -28,10 +49,6 @@ static void write_function(struct prep_row *r, struct buf *b, struct span f)
 	struct span key, val;
 	int first = 1;
 
-	if (!string_parameters(f)) {
-		prep_add_json(b, f);
-		return;
-	}
 	buf_addc(b, '{');
 	prep_walk_open(&w, f);
 	while (prep_walk_member(&w, &key, &val)) {
@@ -43,28 +60,34 @@ static void write_function(struct prep_row *r, struct buf *b, struct span f)
 	buf_addc(b, '}');
 }
 
-/* One definition, as it is or in its wrapper; 0 where it has no name. */
-static int write_tool(struct prep_row *r, struct buf *b, struct span v)
+int prep_tool_add(struct prep_row *r, struct buf *list, struct span v)
 {
-	struct span f, name;
+	struct parts f;
+	int wrapped;
 
 	if (*v.p == '"' && !prep_inner_json(r, prep_text_of(v, r->arena).text, &v))
 		return 0;
 	if (*v.p != '{')
 		return 0;
-	f = prep_walk_get(v, "function");
-	name = prep_walk_get(f.n && *f.p == '{' ? f : v, "name");
-	if (!name.n || *name.p != '"')
+	f = parts_of(v);
+	wrapped = f.function.n != 0;
+	if (wrapped)
+		f = parts_of(f.function);
+	else
+		f.function = v;
+	if (!is_string(f.name))
 		return 0;
-	if (b->len > 1)
-		buf_addc(b, ',');
-	if (f.n && *f.p == '{' && !string_parameters(f)) {
-		prep_add_json(b, v);
+	buf_adds(list, list->len ? "," : "[");
+	if (wrapped && !is_string(f.parameters)) {
+		prep_add_json(list, v);
 		return 1;
 	}
-	buf_adds(b, "{\"type\":\"function\",\"function\":");
-	write_function(r, b, f.n && *f.p == '{' ? f : v);
-	buf_addc(b, '}');
+	buf_adds(list, "{\"type\":\"function\",\"function\":");
+	if (is_string(f.parameters))
+		write_function(r, list, wrapped ? prep_walk_get(v, "function") : v);
+	else
+		prep_add_json(list, f.function);
+	buf_addc(list, '}');
 	return 1;
 }
 
@@ -83,7 +106,7 @@ static int write_run(struct prep_row *r, struct buf *b, struct span s)
 		}
 		q = prep_walk_skip(p, end);
 		if (!q || !prep_inner_json(r, (struct span){p, (size_t)(q - p)}, &v) ||
-		    !write_tool(r, b, v))
+		    !prep_tool_add(r, b, v))
 			return 0;
 		p = q;
 	}
@@ -97,47 +120,46 @@ static int write_list(struct prep_row *r, struct buf *b, struct span v)
 
 	prep_walk_open(&w, v);
 	while (prep_walk_item(&w, &item))
-		if (!write_tool(r, b, item))
+		if (!prep_tool_add(r, b, item))
 			return 0;
 	return 1;
 }
 
-static int set_tools(struct prep_row *r, struct buf *b, int ok, const char *where)
+void prep_tools_set(struct prep_row *r, struct buf *list, const char *where)
 {
-	buf_addc(b, ']');
-	if (ok && b->len > 2) {
-		r->conv.tools = (struct span){arena_dup(r->arena, b->data, b->len), b->len};
-		prep_note(r, "column \"%s\": tools, %zu bytes", where, b->len);
-	}
-	buf_free(b);
-	return ok ? 0
-		  : err_set(r->e, "type", "%s: expected tool definitions that have a name", where);
+	if (!list->len)
+		return;
+	buf_addc(list, ']');
+	r->conv.tools = (struct span){arena_dup(r->arena, list->data, list->len), list->len};
+	prep_note(r, "column \"%s\": tools, %zu bytes", where, list->len);
 }
 
-int prep_tools_text(struct prep_row *r, struct span text, const char *where)
+/* In a string: a list, or one object or several. */
+static int write_text(struct prep_row *r, struct buf *b, struct span text)
 {
-	struct buf b = {0};
 	struct span v;
-	int ok;
 
 	text = prep_walk_trim(text);
-	buf_addc(&b, '[');
 	if (!text.n || *text.p == '{')
-		ok = write_run(r, &b, text);
-	else
-		ok = prep_inner_json(r, text, &v) &&
-		     (*v.p == 'n' || (*v.p == '[' && write_list(r, &b, v)));
-	return set_tools(r, &b, ok, where);
+		return write_run(r, b, text);
+	return prep_inner_json(r, text, &v) &&
+	       (*v.p == 'n' || (*v.p == '[' && write_list(r, b, v)));
 }
 
 int prep_tools(struct prep_row *r, struct span v, const char *where)
 {
-	struct buf b = {0};
+	struct buf list = {0};
 	int ok;
 
 	if (*v.p == '"')
-		return prep_tools_text(r, prep_text_of(v, r->arena).text, where);
-	buf_addc(&b, '[');
-	ok = *v.p == '[' ? write_list(r, &b, v) : *v.p == '{' && write_tool(r, &b, v);
-	return set_tools(r, &b, ok, where);
+		ok = write_text(r, &list, prep_text_of(v, r->arena).text);
+	else if (*v.p == '[')
+		ok = write_list(r, &list, v);
+	else
+		ok = *v.p == '{' && prep_tool_add(r, &list, v);
+	if (ok)
+		prep_tools_set(r, &list, where);
+	buf_free(&list);
+	return ok ? 0
+		  : err_set(r->e, "type", "%s: expected tool definitions that have a name", where);
 }
