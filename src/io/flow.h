@@ -154,6 +154,10 @@ struct flow_job *flow_held_job(struct flow_held *h);
 void flow_held_forget(struct flow_held *h);
 int flow_release(
     struct flow *f, struct flow_held *h, struct err *e); /* settles as its job says, frees */
+/* For programs that keep what they need of a record themselves, in less room: commit sets
+ * FLOW_HOLD without flow_hold, and later this settles a job that the caller has made, with its
+ * verdict, err.class, output and counts. */
+int flow_settle_held(struct flow *f, struct flow_job *job, struct err *e);
 
 /* By hand: 1 a record (copied, to be released), 0 the end, -1. Lines that are too long are
  * settled inside. */

@@ -74,6 +74,12 @@ int flow_release(struct flow *f, struct flow_held *h, struct err *e)
 	return rc;
 }
 
+int flow_settle_held(struct flow *f, struct flow_job *job, struct err *e)
+{
+	f->t.held--;
+	return flow_settle(f, job, e);
+}
+
 int flow_next(struct flow *f, struct flow_held **out, struct err *e)
 {
 	struct line line;

@@ -9,10 +9,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* One row of the sample; its record is spool[at .. at + n). */
+/* One row of the sample. What the end needs of it waits in the temporary file: how many counters
+ * it has, these, and its record; n bytes at `at`. */
 struct kept {
 	uint64_t key, record;
-	struct flow_held *held;
 	off_t at;
 	size_t n;
 };
@@ -25,6 +25,7 @@ struct prep_pick {
 	size_t n, cap;
 	int fd;
 	off_t end;
+	struct buf text;
 };
 
 static int open_spool(struct err *e)
@@ -68,13 +69,14 @@ void prep_pick_close(struct prep_pick *p)
 	if (p->fd >= 0)
 		close(p->fd);
 	hashset_free(&p->seen);
+	buf_free(&p->text);
 	free(p->heap);
 	free(p);
 }
 
 /* ---- the temporary file ---- */
 
-static int spool_put(struct prep_pick *p, struct kept *k, struct buf *b, struct err *e)
+static int spool_put(struct prep_pick *p, struct kept *k, const struct buf *b, struct err *e)
 {
 	size_t done = 0;
 
@@ -89,7 +91,6 @@ static int spool_put(struct prep_pick *p, struct kept *k, struct buf *b, struct 
 			done += (size_t)n;
 	}
 	p->end += (off_t)done;
-	buf_reset(b);
 	return 0;
 }
 
@@ -97,6 +98,7 @@ static int spool_get(struct prep_pick *p, const struct kept *k, struct buf *b, s
 {
 	size_t done = 0;
 
+	buf_reset(b);
 	buf_room(b, k->n);
 	while (done < k->n) {
 		ssize_t n = pread(p->fd, b->data + done, k->n - done, k->at + (off_t)done);
@@ -151,16 +153,20 @@ static void sift_down(struct kept *h, size_t n)
 
 static int keep(struct prep_pick *p, struct flow_job *job, struct kept *k)
 {
-	if (spool_put(p, k, job->out, &job->err) < 0)
-		return -1;
-	k->held = flow_hold(job);
-	flow_held_forget(k->held);
-	return 0;
+	struct buf *b = &p->text;
+
+	buf_reset(b);
+	buf_add(b, &job->ncount, sizeof(job->ncount));
+	buf_add(b, job->count, job->ncount * sizeof(job->count[0]));
+	buf_add(b, job->out->data, job->out->len);
+	job->verdict = FLOW_HOLD;
+	return spool_put(p, k, b, &job->err);
 }
 
 static int sample(struct prep_pick *p, struct flow *f, struct flow_job *job)
 {
-	struct kept k = {.key = job->user[PREP_USER_KEY], .record = job->record}, out;
+	struct kept k = {.key = job->user[PREP_USER_KEY], .record = job->record};
+	struct flow_job out = {0};
 
 	if (p->n == p->sample && !before(&k, &p->heap[0]))
 		return flow_drop(job, "sample");
@@ -172,11 +178,10 @@ static int sample(struct prep_pick *p, struct flow *f, struct flow_job *job)
 		sift_up(p->heap, p->n - 1);
 		return 0;
 	}
-	out = p->heap[0];
 	p->heap[0] = k;
 	sift_down(p->heap, p->n);
-	flow_drop(flow_held_job(out.held), "sample");
-	return flow_release(f, out.held, &job->err);
+	flow_drop(&out, "sample");
+	return flow_settle_held(f, &out, &job->err);
 }
 
 int prep_pick_take(struct prep_pick *p, struct flow *f, struct flow_job *job)
@@ -195,16 +200,28 @@ static int by_record(const void *a, const void *b)
 	return x->record < y->record ? -1 : x->record > y->record;
 }
 
+static int release(struct prep_pick *p, struct flow *f, const struct kept *k, struct err *e)
+{
+	struct flow_job job = {.verdict = FLOW_OUT, .record = k->record};
+	struct buf out;
+	size_t at = sizeof(job.ncount);
+
+	if (spool_get(p, k, &p->text, e) < 0)
+		return -1;
+	memcpy(&job.ncount, p->text.data, at);
+	memcpy(job.count, p->text.data + at, job.ncount * sizeof(job.count[0]));
+	at += job.ncount * sizeof(job.count[0]);
+	out = (struct buf){.data = p->text.data + at, .len = p->text.len - at};
+	job.out = &out;
+	return flow_settle_held(f, &job, e);
+}
+
 int prep_pick_finish(struct prep_pick *p, struct flow *f, struct err *e)
 {
 	if (p->n)
 		qsort(p->heap, p->n, sizeof(*p->heap), by_record);
-	for (size_t i = 0; i < p->n; i++) {
-		struct kept *k = &p->heap[i];
-
-		if (spool_get(p, k, flow_held_job(k->held)->out, e) < 0 ||
-		    flow_release(f, k->held, e) < 0)
+	for (size_t i = 0; i < p->n; i++)
+		if (release(p, f, &p->heap[i], e) < 0)
 			return -1;
-	}
 	return 0;
 }

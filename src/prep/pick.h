@@ -5,8 +5,8 @@
  * their spelling; of equal ones the earlier. What is in the sample is known only at the end, so the
  * records wait in an unnamed temporary file ($TMPDIR, else /tmp) and leave in input order.
  *
- * Memory: 16 to 43 bytes for each row that is no duplicate, if duplicates are looked for; about 2
- * KB for each row of the sample. */
+ * Memory: 16 to 43 bytes for each row that is no duplicate, if duplicates are looked for; 32 bytes
+ * for each row of the sample. */
 #ifndef E3_PREP_PICK_H
 #define E3_PREP_PICK_H
 
