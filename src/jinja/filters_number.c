@@ -1,0 +1,291 @@
+/* Filters that make numbers. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "jinja/builtins.h"
+#include "jinja/rt.h"
+#include "jinja/text.h"
+
+static struct span stripped(const struct value *s)
+{
+	struct span t = {s->u.s.p, s->u.s.n};
+	size_t left = text_space_left(t);
+
+	t = (struct span){t.p + left, t.n - left};
+	t.n -= text_space_right(t);
+	return t;
+}
+
+/* Python's rule for underscores: one, between digits. Copies the rest to out. */
+static int without_underscores(struct span s, char *out, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] != '_') {
+			out[(*n)++] = s.p[i];
+			continue;
+		}
+		if (i == 0 || i + 1 == s.n || s.p[i - 1] == '_' || s.p[i - 1] == '+' ||
+		    s.p[i - 1] == '-')
+			return -1;
+	}
+	return 0;
+}
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 32);
+	return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
+}
+
+/* Python's int(str, base). 1: done, 0: not an integer, -1. */
+static int parse_int(struct rt *rt, const struct value *s, int64_t base, struct value *out)
+{
+	struct span t = stripped(s);
+	char *d = rt_array(rt, t.n + 2, 1), *p = d;
+	size_t n;
+	int neg, big = 0;
+	int64_t v = 0;
+
+	if (t.n == 0 || without_underscores(t, d, &n) < 0)
+		return 0;
+	neg = *p == '-';
+	if (*p == '-' || *p == '+') {
+		p++;
+		n--;
+	}
+	if (n > 2 && p[0] == '0') {
+		int radix = (p[1] | 32) == 'x'	 ? 16
+			    : (p[1] | 32) == 'o' ? 8
+			    : (p[1] | 32) == 'b' ? 2
+						 : 0;
+
+		if (radix && (base == radix || base == 0)) {
+			base = radix;
+			p += 2;
+			n -= 2;
+		}
+	}
+	if (base == 0)
+		base = 10;
+	if (n == 0)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		int x = digit_of(p[i]);
+
+		if (x >= base)
+			return 0;
+		big |= __builtin_mul_overflow(v, base, &v) || __builtin_sub_overflow(v, x, &v);
+	}
+	if (!big && (neg || v != INT64_MIN)) {
+		value_int(out, neg ? v : -v);
+		return 1;
+	}
+	if (base != 10)
+		return rt_fail(rt, "an integer beyond 64 bits in base %lld", (long long)base);
+	while (n > 1 && *p == '0') {
+		p++;
+		n--;
+	}
+	if (neg) {
+		*--p = '-';
+		n++;
+	}
+	value_str(out, p, n);
+	out->kind = V_BIG;
+	return 1;
+}
+
+/* Python's float(str). */
+static int parse_float(struct rt *rt, const struct value *s, double *d)
+{
+	static const char *const names[] = {"inf", "infinity", "nan"};
+	struct span t = stripped(s);
+	char *text = rt_array(rt, t.n + 1, 1), *p = text;
+	size_t n;
+
+	if (t.n == 0 || without_underscores(t, text, &n) < 0)
+		return 0;
+	if (num_double(text, n, d) == 0)
+		return 1;
+	if (*p == '+' || *p == '-') {
+		p++;
+		n--;
+	}
+	for (size_t i = 0; i < n; i++)
+		p[i] = (char)(p[i] >= 'A' && p[i] <= 'Z' ? p[i] | 32 : p[i]);
+	for (size_t i = 0; i < 3; i++) {
+		if (!span_eq((struct span){p, n}, names[i]))
+			continue;
+		*d = i == 2 ? (double)NAN : *text == '-' ? -HUGE_VAL : HUGE_VAL;
+		return 1;
+	}
+	return 0;
+}
+
+/* Python's int(float): digits of any length. 0: not finite. */
+static int truncate_float(struct rt *rt, double d, struct value *out)
+{
+	char text[400];
+	int n;
+
+	if (!isfinite(d))
+		return 0;
+	if (d > -9e18 && d < 9e18) {
+		value_int(out, (int64_t)d);
+		return 1;
+	}
+	n = snprintf(text, sizeof(text), "%.0f", d);
+	value_str(out, memcpy(rt_alloc(rt, (size_t)n), text, (size_t)n), (size_t)n);
+	out->kind = V_BIG;
+	return 1;
+}
+
+static int do_int(struct rt *rt, const struct call *c, struct value *out)
+{
+	const struct value *v = c->self;
+	int64_t base;
+	double d;
+	int rc = 0;
+
+	if (arg_int(rt, c, 1, 10, &base) < 0)
+		return -1;
+	if (v->kind == V_UNDEF)
+		return value_fail_undef(rt, v);
+	if (v->kind == V_STR) {
+		if (base == 0 || (base >= 2 && base <= 36))
+			rc = parse_int(rt, v, base, out);
+		if (rc == 0 && parse_float(rt, v, &d))
+			rc = truncate_float(rt, d, out);
+	} else if (v->kind == V_FLOAT) {
+		if (isinf(v->u.d))
+			return rt_fail(rt, "int of an infinite float");
+		rc = truncate_float(rt, v->u.d, out);
+	} else if (v->kind == V_BOOL || v->kind == V_INT || v->kind == V_BIG) {
+		*out = *v;
+		if (v->kind == V_BOOL)
+			out->kind = V_INT;
+		rc = 1;
+	}
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	value_int(out, 0);
+	if (c->arg[0].kind != V_MISSING)
+		*out = c->arg[0];
+	return 0;
+}
+
+static int to_float(struct rt *rt, const struct value *v, double *d)
+{
+	switch (v->kind) {
+	case V_FLOAT: *d = v->u.d; return 1;
+	case V_BOOL:
+	case V_INT: *d = (double)v->u.i; return 1;
+	case V_BIG:
+	case V_STR: return parse_float(rt, v, d);
+	default: return 0;
+	}
+}
+
+static int do_float(struct rt *rt, const struct call *c, struct value *out)
+{
+	double d;
+
+	if (c->self->kind == V_UNDEF)
+		return value_fail_undef(rt, c->self);
+	if (to_float(rt, c->self, &d)) {
+		value_float(out, d);
+		return 0;
+	}
+	value_float(out, 0);
+	if (c->arg[0].kind != V_MISSING)
+		*out = c->arg[0];
+	return 0;
+}
+
+static int do_abs(struct rt *rt, const struct call *c, struct value *out)
+{
+	const struct value *v = c->self;
+	int64_t i;
+
+	if (v->kind == V_UNDEF)
+		return value_fail_undef(rt, v);
+	if (v->kind == V_FLOAT) {
+		value_float(out, fabs(v->u.d));
+		return 0;
+	}
+	if (v->kind == V_BIG) {
+		*out = *v;
+		if (v->u.s.p[0] == '-') {
+			out->u.s.p++;
+			out->u.s.n--;
+		}
+		return 0;
+	}
+	if (!value_is_int(v, &i) || i == INT64_MIN)
+		return rt_fail(rt, "abs of a value of type '%s'", value_type(v));
+	value_int(out, i < 0 ? -i : i);
+	return 0;
+}
+
+/* round(x, n) by the decimal digits of x, halves to even, as Python and printf have them. */
+static double round_common(double d, int64_t digits)
+{
+	char text[400];
+
+	if (!isfinite(d) || digits > 300)
+		return d;
+	if (digits >= 0) {
+		snprintf(text, sizeof(text), "%.*f", (int)digits, d);
+		return strtod(text, NULL);
+	}
+	if (digits < -308)
+		return copysign(0.0, d);
+	double unit = pow(10, (double)-digits);
+	return nearbyint(d / unit) * unit;
+}
+
+static int do_round(struct rt *rt, const struct call *c, struct value *out)
+{
+	int64_t digits;
+	double d, unit;
+
+	if (arg_int(rt, c, 0, 0, &digits) < 0)
+		return -1;
+	if (c->self->kind == V_UNDEF)
+		return value_fail_undef(rt, c->self);
+	if (c->self->kind == V_STR || !to_float(rt, c->self, &d))
+		return rt_fail(rt, "round of a value of type '%s'", value_type(c->self));
+	if (c->arg[1].kind == V_MISSING || value_is_str(&c->arg[1], "common")) {
+		if (c->self->kind != V_FLOAT && digits >= 0) {
+			*out = *c->self;
+			if (out->kind == V_BOOL)
+				out->kind = V_INT;
+		} else {
+			value_float(out, round_common(d, digits));
+			if (c->self->kind != V_FLOAT)
+				value_int(out, (int64_t)out->u.d);
+		}
+		return 0;
+	}
+	if (!value_is_str(&c->arg[1], "ceil") && !value_is_str(&c->arg[1], "floor"))
+		return rt_fail(rt, "round is by 'common', 'ceil' or 'floor'");
+	unit = pow(10, (double)digits);
+	d *= unit;
+	d = value_is_str(&c->arg[1], "ceil") ? ceil(d) : floor(d);
+	value_float(out, d / unit);
+	return 0;
+}
+
+const struct callable filters_number[] = {
+    {"int", do_int, "default,base", 0},
+    {"float", do_float, "default", 0},
+    {"abs", do_abs, "", 0},
+    {"round", do_round, "precision,method", 0},
+    {0},
+};

@@ -1,0 +1,196 @@
+/* Python's str() and repr(). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/utf8.h"
+#include "jinja/ast.h"
+#include "jinja/rt.h"
+#include "jinja/text.h"
+#include "jinja/utable.h"
+
+static void repr_char(struct text *t, uint32_t cp, const char *p, size_t n, char quote)
+{
+	char esc[16];
+
+	if (cp == (unsigned char)quote || cp == '\\') {
+		text_add(t, "\\", 1, 0);
+	} else if (cp == '\n' || cp == '\r' || cp == '\t') {
+		text_puts(t, cp == '\n' ? "\\n" : cp == '\r' ? "\\r" : "\\t");
+		return;
+	} else if (cp < 0x20 || cp == 0x7f || (cp > 0x7f && !u_is(U_PRINTABLE, cp))) {
+		snprintf(esc, sizeof(esc),
+		    cp < 0x100	   ? "\\x%02x"
+		    : cp < 0x10000 ? "\\u%04x"
+				   : "\\U%08x",
+		    (unsigned)cp);
+		text_puts(t, esc);
+		return;
+	}
+	text_add(t, p, n, 0);
+}
+
+/* In single quotes, unless it has one and no double quote. */
+static void repr_str(struct text *t, const struct value *s)
+{
+	const char *p = s->u.s.p;
+	size_t n = s->u.s.n;
+	char quote = n && memchr(p, '\'', n) && !memchr(p, '"', n) ? '"' : '\'';
+
+	if (s->flags & STR_SAFE)
+		text_puts(t, "Markup(");
+	text_add(t, &quote, 1, 0);
+	for (size_t i = 0, len; i < n; i += len) {
+		uint32_t cp = 0;
+
+		len = utf8_decode(p + i, n - i, &cp);
+		if (len == 0)
+			len = 1;
+		repr_char(t, cp, p + i, len, quote);
+	}
+	text_add(t, &quote, 1, 0);
+	if (s->flags & STR_SAFE)
+		text_puts(t, ")");
+}
+
+static void repr_list(struct text *t, struct list *l, int tuple)
+{
+	list_open(t->rt, l);
+	text_puts(t, tuple ? "(" : "[");
+	for (size_t i = 0; i < l->n && !t->bad; i++) {
+		if (i > 0)
+			text_puts(t, ", ");
+		text_repr(t, &l->v[i]);
+	}
+	text_puts(t, !tuple ? "]" : l->n == 1 ? ",)" : ")");
+}
+
+static void repr_pairs(struct text *t, struct dict *d)
+{
+	dict_open(t->rt, d);
+	text_puts(t, "{");
+	for (size_t i = 0; i < d->n && !t->bad; i++) {
+		if (i > 0)
+			text_puts(t, ", ");
+		text_repr(t, &d->p[i].key);
+		text_puts(t, ": ");
+		text_repr(t, &d->p[i].val);
+	}
+	text_puts(t, "}");
+}
+
+static void repr_view(struct text *t, struct dict *d, enum view_kind what)
+{
+	static const char *const name[] = {"dict_keys([", "dict_values([", "dict_items(["};
+
+	dict_open(t->rt, d);
+	text_puts(t, name[what]);
+	for (size_t i = 0; i < d->n && !t->bad; i++) {
+		if (i > 0)
+			text_puts(t, ", ");
+		if (what == VIEW_ITEMS)
+			text_puts(t, "(");
+		if (what != VIEW_VALUES)
+			text_repr(t, &d->p[i].key);
+		if (what == VIEW_ITEMS)
+			text_puts(t, ", ");
+		if (what != VIEW_KEYS)
+			text_repr(t, &d->p[i].val);
+		if (what == VIEW_ITEMS)
+			text_puts(t, ")");
+	}
+	text_puts(t, "])");
+}
+
+static void repr_range(struct text *t, const struct range *r)
+{
+	char s[96];
+
+	if (r->step == 1)
+		snprintf(
+		    s, sizeof(s), "range(%lld, %lld)", (long long)r->start, (long long)r->stop);
+	else
+		snprintf(s, sizeof(s), "range(%lld, %lld, %lld)", (long long)r->start,
+		    (long long)r->stop, (long long)r->step);
+	text_puts(t, s);
+}
+
+static void repr_number(struct text *t, const struct value *v)
+{
+	char s[32];
+
+	if (v->kind == V_INT)
+		snprintf(s, sizeof(s), "%lld", (long long)v->u.i);
+	else
+		num_repr(v->u.d, s);
+	text_puts(t, s);
+}
+
+/* What Python shows with an address, or never, has only its kind here. */
+static void repr_object(struct text *t, const struct value *v)
+{
+	text_puts(t, "<");
+	text_puts(t, value_type(v));
+	if (v->kind == V_MACRO) {
+		struct value name;
+
+		value_str(&name, v->u.macro->def->name.p, v->u.macro->def->name.n);
+		text_puts(t, " ");
+		repr_str(t, &name);
+	}
+	text_puts(t, ">");
+}
+
+static void repr_any(struct text *t, const struct value *v)
+{
+	switch (v->kind) {
+	case V_UNDEF: text_puts(t, "Undefined"); break;
+	case V_NONE: text_puts(t, "None"); break;
+	case V_BOOL: text_puts(t, v->u.i ? "True" : "False"); break;
+	case V_INT:
+	case V_FLOAT: repr_number(t, v); break;
+	case V_BIG: text_add(t, v->u.s.p, v->u.s.n, 0); break;
+	case V_STR: repr_str(t, v); break;
+	case V_LIST:
+	case V_TUPLE: repr_list(t, v->u.list, v->kind == V_TUPLE); break;
+	case V_DICT: repr_pairs(t, v->u.dict); break;
+	case V_VIEW: repr_view(t, v->u.dict, v->flags); break;
+	case V_NAMESPACE:
+		text_puts(t, "<Namespace ");
+		repr_pairs(t, v->u.dict);
+		text_puts(t, ">");
+		break;
+	case V_RANGE: repr_range(t, v->u.range); break;
+	default: repr_object(t, v); break;
+	}
+}
+
+void text_repr(struct text *t, const struct value *v)
+{
+	if (t->bad)
+		return;
+	if (++t->rt->depth > VALUE_DEPTH) {
+		rt_fail(t->rt, "values nested too deep to print");
+		t->bad = 1;
+		return;
+	}
+	repr_any(t, v);
+	t->rt->depth--;
+}
+
+int text_str(struct rt *rt, const struct value *v, struct value *out)
+{
+	struct text t;
+
+	if (v->kind == V_STR) {
+		*out = *v;
+		return 0;
+	}
+	if (v->kind == V_UNDEF) {
+		value_str(out, "", 0);
+		return 0;
+	}
+	text_begin(&t, rt, 24);
+	text_repr(&t, v);
+	return text_end(&t, out);
+}

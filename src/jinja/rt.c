@@ -1,0 +1,134 @@
+#include "jinja/rt.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "jinja/ast.h"
+#include "jinja/text.h"
+
+int rt_fail(struct rt *rt, const char *fmt, ...)
+{
+	char msg[sizeof(rt->e->msg)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	return jinja_error(rt->t, rt->at ? rt->at->at : 0, msg, rt->e);
+}
+
+void *rt_alloc(struct rt *rt, size_t n)
+{
+	rt->used += n;
+	return arena_alloc(&rt->out->scratch, n);
+}
+
+void *rt_array(struct rt *rt, size_t n, size_t size)
+{
+	rt->used += n * size;
+	return arena_array(&rt->out->scratch, n, size);
+}
+
+int rt_room(struct rt *rt, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes) || rt->used > rt->max.memory ||
+	    bytes > rt->max.memory - rt->used)
+		return rt_fail(
+		    rt, "the template needs more than %zu bytes of memory", rt->max.memory);
+	return 0;
+}
+
+int rt_step(struct rt *rt, size_t bytes)
+{
+	rt->steps += 1 + bytes / 32;
+	if (rt->steps > rt->max.steps)
+		return rt_fail(rt, "the template takes more than %zu steps", rt->max.steps);
+	if (rt->used > rt->max.memory)
+		return rt_room(rt, 0, 1);
+	return 0;
+}
+
+int rt_emit(struct rt *rt, const char *p, size_t n, uint32_t origin)
+{
+	struct jinja_out *o = rt->out;
+	uint32_t generation = ((origin | rt->generation) & ORIGIN_GENERATION) != 0;
+	struct jinja_run *last = o->nruns > rt->floor ? &o->runs[o->nruns - 1] : NULL;
+
+	origin &= ~ORIGIN_GENERATION;
+	if (n == 0)
+		return 0;
+	if (rt_step(rt, n) < 0)
+		return -1;
+	if (n > rt->max.output || o->text.len > rt->max.output - n)
+		return rt_fail(rt, "the template prints more than %zu bytes", rt->max.output);
+	buf_add(&o->text, p, n);
+	if (last && last->origin == origin && last->generation == generation) {
+		last->end = o->text.len;
+		return 0;
+	}
+	o->runs = xgrow(o->runs, &o->cap, o->nruns + 1, sizeof(*o->runs));
+	o->runs[o->nruns++] = (struct jinja_run){o->text.len, origin, generation};
+	return 0;
+}
+
+int rt_print(struct rt *rt, const struct value *v)
+{
+	struct value s = *v;
+	struct text_piece pc;
+
+	if (v->kind == V_UNDEF)
+		return 0;
+	if (v->kind != V_STR && text_str(rt, v, &s) < 0)
+		return -1;
+	for (size_t at = 0; text_piece(&s, at, &pc); at += pc.n)
+		if (rt_emit(rt, pc.p, pc.n, pc.origin) < 0)
+			return -1;
+	return 0;
+}
+
+void rt_capture(struct rt *rt, struct capture *c)
+{
+	*c = (struct capture){rt->out->text.len, rt->out->nruns, rt->floor};
+	rt->floor = rt->out->nruns;
+}
+
+void rt_drop(struct rt *rt, const struct capture *c)
+{
+	rt->out->text.len = c->text;
+	rt->out->nruns = c->run;
+	rt->floor = c->floor;
+}
+
+static uint32_t inner_origin(const struct jinja_run *r)
+{
+	return r->origin | (r->generation ? ORIGIN_GENERATION : 0);
+}
+
+void rt_captured(struct rt *rt, const struct capture *c, struct value *out)
+{
+	struct jinja_out *o = rt->out;
+	size_t n = o->text.len - c->text, nrun = o->nruns - c->run;
+	const struct jinja_run *run = o->runs + c->run;
+	struct store *b;
+
+	value_str(out, "", 0);
+	if (n > 0) {
+		b = rt_alloc(rt, sizeof(*b));
+		*b = (struct store){.data = rt_alloc(rt, n), .len = n, .cap = n};
+		b->run = rt_array(rt, nrun, sizeof(*b->run));
+		b->nrun = b->caprun = nrun;
+		memcpy(b->data, o->text.data + c->text, n);
+		for (size_t i = 0; i < nrun; i++)
+			b->run[i] = (struct text_run){run[i].end - c->text, inner_origin(&run[i])};
+		value_str(out, b->data, n);
+		out->u.s.b = b;
+		out->origin = b->run[0].origin;
+		out->flags = nrun > 1 ? STR_RUNS : 0;
+	}
+	rt_drop(rt, c);
+}

@@ -1,0 +1,62 @@
+/* rt.h - one rendering: its memory, its output, its limits, its error
+ *
+ * Functions that can fail return -1 with the error set; the first error ends the rendering, so
+ * nobody tests for more than that.
+ */
+#ifndef E3_JINJA_RT_H
+#define E3_JINJA_RT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jinja/jinja.h"
+#include "jinja/value.h"
+
+struct node;
+
+#define ORIGIN_GENERATION 0x80000000u /* set in origins inside {% generation %} */
+#define VALUE_DEPTH	  1000	      /* lists in lists, for ==, repr, tojson, hash */
+
+struct rt {
+	const struct jinja *t;
+	const struct jinja_env *env;
+	struct jinja_out *out;
+	struct err *e;
+	struct jinja_limits max;
+	const struct node *at; /* what is evaluated now, for messages */
+	struct value *global;  /* what free names stand for, by number */
+	size_t steps, used;
+	size_t floor;		     /* runs of the output below this one are closed */
+	unsigned calls, nest, depth; /* of macros, of evaluation, of values */
+	uint32_t generation;	     /* ORIGIN_GENERATION or 0 */
+};
+
+/* The variables of one macro call, or of the template. */
+struct frame {
+	struct frame *outer; /* of where the macro was defined */
+	struct value slot[];
+};
+
+int rt_fail(struct rt *rt, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Memory until the rendering ends; small requests only, or after rt_room. */
+void *rt_alloc(struct rt *rt, size_t n);
+void *rt_array(struct rt *rt, size_t n, size_t size);
+int rt_room(struct rt *rt, size_t n, size_t size); /* whether n * size more bytes are allowed */
+
+/* One step, and one for every 32 bytes. */
+int rt_step(struct rt *rt, size_t bytes);
+
+/* Into the output. */
+int rt_emit(struct rt *rt, const char *p, size_t n, uint32_t origin);
+int rt_print(struct rt *rt, const struct value *v); /* Python's str() of v */
+
+/* What is printed between the two becomes a string. */
+struct capture {
+	size_t text, run, floor;
+};
+void rt_capture(struct rt *rt, struct capture *c);
+void rt_captured(struct rt *rt, const struct capture *c, struct value *out);
+void rt_drop(struct rt *rt, const struct capture *c);
+
+#endif

@@ -1,0 +1,27 @@
+/* strops.h - Python's str methods, for methods and filters alike
+ *
+ * Every string that comes out keeps the origins of what it was made from.
+ */
+#ifndef E3_JINJA_STROPS_H
+#define E3_JINJA_STROPS_H
+
+#include "jinja/value.h"
+
+enum strip_side { STRIP_LEFT = 1, STRIP_RIGHT = 2, STRIP_BOTH = 3 };
+enum str_case { CASE_LOWER, CASE_UPPER, CASE_CAPITALIZE, CASE_TITLE, CASE_SWAP };
+
+/* chars NULL: white space, else the set of characters. */
+void str_strip(
+    const struct value *s, const struct value *chars, enum strip_side side, struct value *out);
+int str_case(struct rt *rt, const struct value *s, enum str_case to, struct value *out);
+/* At most `count` replacements; -1: all. */
+int str_replace(struct rt *rt, const struct value *s, const struct value *old,
+    const struct value *new, int64_t count, struct value *out);
+/* sep NULL: runs of white space. At most `max` cuts, -1: all; from the right end where `right`. */
+int str_split(struct rt *rt, const struct value *s, const struct value *sep, int64_t max, int right,
+    struct value *out);
+int str_lines(struct rt *rt, const struct value *s, int keep_ends, struct value *out);
+int str_join(struct rt *rt, const struct value *sep, const struct value *items, int convert,
+    struct value *out);
+
+#endif
