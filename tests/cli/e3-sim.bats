@@ -162,6 +162,37 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	jq -e '.output_ids | index(3863) == null' <<<"$a"
 }
 
+@test "messages go through the model's template" {
+	serve
+	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"hi"}],"max_tokens":3000,"return_token_ids":true}')
+	p=$(post /tokenize '{"prompt":"<|im_user|>user<|im_middle|>hi<|im_end|><|im_assistant|>assistant<|im_middle|><think>"}')
+	[ "$(jq -c .prompt_token_ids <<<"$a")" = "$(jq -c .tokens <<<"$p")" ]
+	[ "$(jq -c '.choices[0].prompt_token_ids' <<<"$a")" = "$(jq -c .tokens <<<"$p")" ]
+	[ "$(post /tokenize '{"messages":[{"role":"user","content":"hi"}]}' | jq -c .tokens)" = "$(jq -c .tokens <<<"$p")" ]
+	jq -e '.choices[0] | .finish_reason == "stop" and .token_ids[-1] == 3842' <<<"$a"
+	jq -e '.choices[0].message | .reasoning == .reasoning_content and (.content | length) > 0' <<<"$a"
+	t=$(post /detokenize "$(jq -c '{tokens: .choices[0].token_ids[:-1]}' <<<"$a")" | jq -r .text)
+	[ "$t" = "$(jq -r '.choices[0].message | "\(.reasoning)</think>\(.content)"' <<<"$a")" ]
+	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"hi"}],"max_tokens":2,"ignore_eos":true}')
+	jq -e '.choices[0] | .finish_reason == "length" and .message.content == null' <<<"$a"
+	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"hi"}],"chat_template_kwargs":{"thinking":false}}')
+	jq -e '.choices[0].message | has("reasoning") | not' <<<"$a"
+	[ "$(status /v1/chat/completions '{"messages":[]}')" = 400 ]
+	[ "$(status /v1/chat/completions '{"messages":"x"}')" = 400 ]
+}
+
+@test "tools are called" {
+	serve --call-rate 1
+	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"add"}],"tools":[{"type":"function","function":{"name":"add","parameters":{"type":"object","properties":{"value":{"type":"integer"}}}}}],"max_tokens":4000}')
+	jq -e '.choices[0] | .finish_reason == "tool_calls" and .message.tool_calls[0].function.name == "add"' <<<"$a"
+	jq -e '.choices[0].message.tool_calls[0] | .id == "functions.add:0" and (.function.arguments | fromjson | .value >= 0)' <<<"$a"
+	stop
+	serve --call-rate 0 --fault bad-call=1
+	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"add"}],"tools":[{"type":"function","function":{"name":"add","parameters":{}}}],"max_tokens":4000}')
+	run jq -e '.choices[0].message.tool_calls[0].function.arguments | fromjson' <<<"$a"
+	[ "$status" -ne 0 ]
+}
+
 @test "slots and time: four answers of 100 ms on one slot take 400 ms" {
 	serve --slots 1 --latency 100
 	start=$(date +%s%N)
