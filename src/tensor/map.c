@@ -14,7 +14,7 @@ int map_open(struct map *m, const char *path, struct err *e)
 	void *p = NULL;
 	int rc = -1;
 	/* O_NONBLOCK: opening a FIFO must not wait for its writer */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	*m = (struct map){0};
 	if (fd < 0)

@@ -1,7 +1,7 @@
 /* map.h - a regular file as memory
  *
- * Read only. The file is opened without following a link in its last part, and must be a regular
- * file: a FIFO or a device put there by somebody else is an error, not a wait. */
+ * Read only. It must be a regular file: a FIFO or a device put there by somebody else is an error,
+ * not a wait. */
 #ifndef E3_MAP_H
 #define E3_MAP_H
 

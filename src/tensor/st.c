@@ -15,6 +15,7 @@ struct st {
 	struct arena arena;
 	struct tensor *t; /* sorted by their offsets */
 	size_t n;
+	const struct jval *meta; /* "__metadata__", or NULL */
 };
 
 /* ---- writing ---- */
@@ -125,10 +126,11 @@ static int read_offsets(struct tensor *t, const struct jval *v, struct span data
 	return 0;
 }
 
-static int read_metadata(const struct jval *v, struct err *e)
+static int read_metadata(struct st *f, const struct jval *v, struct err *e)
 {
 	int ok = v->kind == J_OBJ;
 
+	f->meta = v;
 	for (size_t i = 0; ok && i < v->u.obj.n; i++)
 		ok = v->u.obj.m[i].val.kind == J_STR;
 	return ok ? 0 : err_set(e, "format", "__metadata__: expected an object of strings");
@@ -168,7 +170,7 @@ static int read_tensors(struct st *f, const struct jval *root, struct span data,
 		struct tensor *t = &f->t[f->n];
 
 		if (span_eq(m->key, "__metadata__")) {
-			if (read_metadata(&m->val, e) < 0)
+			if (read_metadata(f, &m->val, e) < 0)
 				return -1;
 			continue;
 		}
@@ -289,6 +291,13 @@ size_t st_count(const struct st *f)
 const struct tensor *st_at(const struct st *f, size_t i)
 {
 	return &f->t[i];
+}
+
+struct span st_meta(const struct st *f, const char *key)
+{
+	const struct jval *v = f->meta ? val_get(f->meta, key) : NULL;
+
+	return v ? v->u.s : (struct span){0};
 }
 
 struct span st_bytes(const struct st *f)

@@ -34,6 +34,8 @@ struct st *st_parse(const void *p, size_t n, struct err *e); /* of borrowed memo
 const struct tensor *st_get(const struct st *f, const char *name); /* NULL where there is none */
 size_t st_count(const struct st *f);
 const struct tensor *st_at(const struct st *f, size_t i);
+/* A string of "__metadata__"; p is NULL where there is none. */
+struct span st_meta(const struct st *f, const char *key);
 /* The bytes from the first of the file, and how many. */
 struct span st_bytes(const struct st *f);
 void st_close(struct st *f); /* NULL is allowed */

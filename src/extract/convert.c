@@ -1,0 +1,213 @@
+#include "extract/convert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/prog.h"
+#include "extract/index.h"
+#include "extract/produce.h"
+#include "extract/records.h"
+#include "json/rec.h"
+
+struct convert {
+	const struct extract_opts *o;
+	struct setinfo from;
+	struct plan plan;
+	struct records records;
+	uint64_t lines;
+};
+
+struct thread {
+	struct rec rec;
+	struct index_line line;
+};
+
+/* What work hands to commit, in job->user[0]. */
+struct made {
+	struct product product;
+	uint64_t n;
+};
+
+static void *thread_open(void *ctx, struct err *e)
+{
+	(void)ctx;
+	(void)e;
+	return xcalloc(1, sizeof(struct thread));
+}
+
+static void thread_close(void *ctx, void *thread)
+{
+	struct thread *t = thread;
+
+	(void)ctx;
+	rec_free(&t->rec);
+	index_free(&t->line);
+	free(t);
+}
+
+/* The record's mask, where the file has none. */
+static int add_mask(const struct convert *c, struct sample *s, int64_t **own, struct err *e)
+{
+	const struct record *r;
+
+	if (!c->o->records)
+		return 0;
+	r = records_find(&c->records, s->id);
+	if (!r)
+		return err_set(e, "record", "%s has no record of this id", c->o->records);
+	if (!record_same_ids(r, s->ids, s->n))
+		return err_set(e, "ids", "the file holds other ids than the record");
+	*own = xreallocarray(NULL, s->n + 1, sizeof(**own));
+	for (size_t i = 0; i < s->n; i++)
+		(*own)[i] = record_mask(r, i);
+	s->mask = *own;
+	return 0;
+}
+
+static int convert(const struct convert *c, struct made *m, const struct index_line *l,
+    uint64_t number, struct err *e)
+{
+	struct layout_file f;
+	struct buf path = {0};
+	int64_t *own = NULL;
+	int rc;
+
+	buf_addf(&path, "%s/%s", c->o->convert, l->file.data);
+	rc = layout_open(&f, buf_cstr(&path), c->from.layout, c->from.nlayers, c->from.last, e);
+	buf_free(&path);
+	if (rc < 0)
+		return -1;
+	f.s.id = (struct span){l->id.data, l->id.len};
+	f.s.norm = c->plan.delivered;
+	if (!c->plan.set.last) {
+		f.s.last = 0;
+		f.s.states.nslots = f.s.aux;
+	}
+	if (f.s.n != l->seq_len || layout_bytes(&f).n != l->bytes)
+		rc = err_set(e, "size", "%s is not as its line in the index says", l->file.data);
+	if (rc == 0)
+		rc = add_mask(c, &f.s, &own, e);
+	if (rc == 0)
+		rc = produce(&m->product, &c->plan, &f.s, number, e);
+	m->n = f.s.n;
+	free(own);
+	layout_close(&f);
+	return rc;
+}
+
+static int work(void *ctx, void *thread, struct flow_job *job)
+{
+	const struct convert *c = ctx;
+	struct thread *t = thread;
+	struct made *m;
+
+	job->verdict = FLOW_REJECT;
+	if (rec_parse(&t->rec, job->line.p, job->line.n, &job->err) < 0)
+		return 0;
+	job->object = 1;
+	if (index_read(&t->line, &t->rec, &job->err) < 0)
+		return 0;
+	job->id =
+	    (struct span){arena_dup(job->arena, t->line.id.data, t->line.id.len), t->line.id.len};
+	m = xcalloc(1, sizeof(*m));
+	if (convert(c, m, &t->line, job->record, &job->err) < 0) {
+		free(m);
+		/* a disk that refuses is no fault of the record */
+		return strcmp(job->err.class, "system") == 0 ? -1 : 0;
+	}
+	job->user[0] = (uint64_t)(uintptr_t)m;
+	job->verdict = FLOW_OUT;
+	return 0;
+}
+
+static int show(struct convert *c, struct made *m, struct flow_job *job)
+{
+	struct index_line l = {
+	    .seq_len = m->n, .bytes = m->product.sum.bytes, .xxh64 = m->product.sum.xxh64};
+	struct rec rec = {0};
+	int rc;
+
+	buf_add(&l.id, job->id.p, job->id.n);
+	layout_name(&l.file, c->plan.set.layout, job->record, c->lines, job->id);
+	rc = produce_show(&m->product, &c->plan, buf_cstr(&l.file), &job->err);
+	if (rc == 0)
+		rc = rec_parse(&rec, job->line.p, job->line.n, &job->err);
+	if (rc == 0) {
+		index_write(job->out, &l, &rec, &c->o->keep);
+		buf_addc(job->out, '\n');
+		c->lines++;
+		c->plan.set.records++;
+		c->plan.set.tokens += m->n;
+		c->plan.set.bytes += l.bytes;
+	}
+	rec_free(&rec);
+	index_free(&l);
+	return rc;
+}
+
+static int commit(void *ctx, struct flow_job *job)
+{
+	struct convert *c = ctx;
+	struct made *m = (struct made *)(uintptr_t)job->user[0];
+	int rc = 0;
+
+	if (!m)
+		return 0;
+	if (job->verdict == FLOW_OUT)
+		rc = show(c, m, job);
+	produce_drop(&m->product);
+	free(m);
+	return rc;
+}
+
+static int open_all(struct convert *c, struct err *e)
+{
+	struct setinfo there;
+
+	if (setinfo_load(&c->from, c->o->convert, e) < 0 ||
+	    plan_convert(&c->plan, c->o, &c->from, e) < 0)
+		return -1;
+	if (setinfo_load(&there, c->o->out_dir, e) == 0)
+		return err_set(e, "exists", "%s holds a set already", c->o->out_dir);
+	if (strcmp(e->class, "missing") != 0 || save_dir(c->o->out_dir, e) < 0)
+		return -1;
+	produce_sweep(c->o->out_dir);
+	if (c->o->records)
+		return records_load(&c->records, c->o->records, e);
+	if (layout_has_mask(c->plan.set.layout) && !layout_has_mask(c->from.layout))
+		return err_set(e, "mask",
+		    "layout %s needs loss masks and %s holds none: give the tokenised records "
+		    "with --records",
+		    layout_word(c->plan.set.layout), c->o->convert);
+	return 0;
+}
+
+int convert_run(const struct extract_opts *o)
+{
+	static const struct flow_ops ops = {thread_open, thread_close, work, commit};
+	struct convert c = {.o = o};
+	struct flow_opt opt = o->flow;
+	struct flow *f = NULL;
+	struct err e;
+	int rc = -1;
+
+	opt.unique_ids = 1;
+	if (open_all(&c, &e) == 0 && (f = flow_open(extract_prog.name, &opt, &e)) &&
+	    flow_run(f, &ops, &c, &e) == 0) {
+		c.plan.set.complete = 1;
+		rc = setinfo_save(&c.plan.set, o->out_dir, &e);
+		if (rc == 0)
+			rc = flow_finish(f, &e);
+	}
+	if (rc < 0) {
+		if (f)
+			produce_sweep(o->out_dir);
+		flow_abort(f);
+		prog_warn("%s", e.msg);
+	}
+	plan_close(&c.plan);
+	records_free(&c.records);
+	return rc < 0 ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,166 @@
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "base/err.h"
+#include "base/num.h"
+#include "base/prog.h"
+#include "extract/run.h"
+#include "io/lines.h"
+
+static uint64_t out_free(const struct run *r)
+{
+	struct statvfs v;
+
+	return statvfs(r->o->out_dir, &v) < 0 ? UINT64_MAX : (uint64_t)v.f_bavail * v.f_frsize;
+}
+
+/* ---- forecast ---- */
+
+static int readable_twice(const struct run *r)
+{
+	for (size_t i = 0; i < r->o->flow.files.n; i++) {
+		struct stat st;
+
+		if (strcmp(r->o->flow.files.v[i], "-") == 0 ||
+		    stat(r->o->flow.files.v[i], &st) < 0 || !S_ISREG(st.st_mode))
+			return 0;
+	}
+	return r->o->flow.files.n > 0;
+}
+
+static void add_line(struct run *r, struct rec *rec, const struct line *line)
+{
+	struct forecast *f = &r->forecast;
+	struct buf id = {0};
+	struct span len;
+	uint64_t n;
+	struct err e;
+
+	if (line->toolong || rec_parse(rec, line->p, line->n, &e) < 0)
+		return;
+	len = rec_get(rec, "seq_len");
+	if (len.p && num_u64(len.p, len.n, &n) == 0 && rec_str(rec, "id", &id, &e) == 0 &&
+	    hash_in_shard(id.data, id.len, r->o->flow.shard.i, r->o->flow.shard.n) &&
+	    !done_find(&r->done, (struct span){id.data, id.len})) {
+		f->records++;
+		f->tokens += n;
+		f->longest = n > f->longest ? n : f->longest;
+	}
+	buf_free(&id);
+}
+
+/* A pass over the input for its lengths, which costs a second a gigabyte and may save days.
+ * Whatever can't be read here will be met again where it matters. */
+void forecast_read(struct run *r)
+{
+	struct err e;
+	struct rec rec = {0};
+	struct line line;
+	struct lines *l;
+
+	if (!readable_twice(r))
+		return;
+	l = lines_open(r->o->flow.files.v, r->o->flow.files.n, (size_t)r->o->flow.max_line, &e);
+	if (!l)
+		return;
+	while (lines_next(l, &line, &e) > 0)
+		add_line(r, &rec, &line);
+	rec_free(&rec);
+	lines_close(l);
+}
+
+void forecast_say(struct run *r)
+{
+	struct forecast *f = &r->forecast;
+	uint64_t bytes = plan_bytes(&r->plan, f->tokens) + 8192 * f->records, room = out_free(r);
+	char a[32], b[32];
+
+	if (f->records == 0 || f->said || r->plan.set.hidden == 0)
+		return;
+	f->said = 1;
+	num_human(bytes, a);
+	num_human(room, b);
+	if (!r->o->flow.quiet)
+		prog_warn("%llu records, %llu tokens will take %s; the disk has %s free",
+		    (unsigned long long)f->records, (unsigned long long)f->tokens, a, b);
+	if (bytes > room || room - bytes < r->o->min_free)
+		prog_warn("the disk will not hold them all: the run will stop at --min-free, to be "
+			  "resumed");
+}
+
+/* ---- room ---- */
+
+struct use {
+	uint64_t to_write; /* on disk, by what is under way */
+	uint64_t to_dump;  /* in the dump directory, by what is at servers */
+	size_t busy, good;
+};
+
+static struct use in_use(const struct run *r)
+{
+	struct use u = {0};
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct item *it = r->item[(r->head + i) % r->cap];
+
+		u.to_dump += it->state == FLYING ? it->bytes : 0;
+		u.to_write += it->state == FLYING || it->state == AT_WORK ? it->bytes : 0;
+		u.busy += it->state == FLYING || it->state == AT_WORK;
+		u.good += it->state == GOOD;
+	}
+	return u;
+}
+
+static int fits(uint64_t room, uint64_t used, uint64_t more, uint64_t keep)
+{
+	return room > used && room - used > more && room - used - more >= keep;
+}
+
+/* Sources of records that are safe on disk but wait for their turn: under pressure they go early.
+ */
+static void relieve(struct run *r)
+{
+	struct err e;
+
+	for (size_t i = 0; i < r->n; i++) {
+		struct item *it = r->item[(r->head + i) % r->cap];
+
+		if (it->state == GOOD && claim_remove(r->dump, &it->claim, &e) < 0)
+			prog_warn("%s", e.msg);
+	}
+}
+
+static int stop_full(const char *dir, uint64_t room, const struct item *it, struct err *e)
+{
+	char a[32], b[32];
+
+	num_human(room, a);
+	num_human(it->bytes, b);
+	return err_set(e, "space",
+	    "%s has %s free and the next record takes %s: make room, then go on with "
+	    "--resume",
+	    dir, a, b);
+}
+
+int disk_room(struct run *r, const struct item *it, struct err *e)
+{
+	struct use u = in_use(r);
+	uint64_t room = out_free(r);
+
+	if (!fits(room, u.to_write, it->bytes, r->o->min_free))
+		return u.busy > 0 ? 0 : stop_full(r->o->out_dir, room, it, e);
+	if (!r->dump)
+		return 1;
+	room = dumpdir_free(r->dump);
+	if (fits(room, u.to_dump, it->bytes, 0))
+		return 1;
+	if (u.busy > 0)
+		return 0;
+	if (u.good == 0)
+		return stop_full(r->o->dump_dir, room, it, e);
+	relieve(r);
+	return fits(dumpdir_free(r->dump), 0, it->bytes, 0)
+		   ? 1
+		   : stop_full(r->o->dump_dir, room, it, e);
+}

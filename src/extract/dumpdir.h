@@ -1,0 +1,58 @@
+/* dumpdir.h - the folder where the server leaves its files, seen from this machine
+ *
+ * vLLM writes DIR/<name>.safetensors in place, under an exclusive lock on <name>.safetensors.lock
+ * which it created before the client could know the name, and never deletes either. A claim waits
+ * for that lock; without one (an early server, or locking off) until the file is as long as its
+ * header says. While the claim is held nobody else should take the file.
+ *
+ * Only regular files directly in the folder are read or deleted: other paths, links and FIFOs are
+ * an error ("dump-dir").
+ */
+#ifndef E3_DUMPDIR_H
+#define E3_DUMPDIR_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/buf.h"
+
+struct err;
+struct dumpdir;
+
+#define DUMP_END ".safetensors"
+
+/* server_path: what the server calls the folder; NULL: the same. */
+struct dumpdir *dumpdir_open(const char *path, const char *server_path, struct err *e);
+void dumpdir_close(struct dumpdir *d);
+
+/* The file's name in the folder, from the path that the server told. */
+int dumpdir_name(const struct dumpdir *d, struct span server_file, char name[256], struct err *e);
+
+struct claim {
+	char *path; /* NULL: nothing is claimed */
+	char name[256];
+	int lock; /* held shared, or -1 */
+};
+
+/* Waits for the writer. Class "no-file", "truncated" (try again), "dump-dir", "system", or
+ * "stopped" when *stop became non-zero. On error too the claim holds what there was (to be
+ * removed). */
+int dumpdir_claim(const struct dumpdir *d, const char *name, const atomic_int *stop,
+    struct claim *c, struct err *e);
+int claim_remove(const struct dumpdir *d, struct claim *c, struct err *e); /* data, then lock */
+void claim_free(struct claim *c); /* lets go; the files stay */
+
+/* Free bytes of the folder's file system. */
+uint64_t dumpdir_free(const struct dumpdir *d);
+
+/* Files of servers that nobody claimed: how many there are, and, with `before`, deletes those that
+ * are older and whose lock is free, and locks without data. */
+struct leftovers {
+	uint64_t files, bytes, swept;
+};
+int dumpdir_leftovers(
+    const struct dumpdir *d, const struct timespec *before, struct leftovers *l, struct err *e);
+
+#endif

@@ -1,0 +1,223 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/prog.h"
+#include "extract/run.h"
+#include "extract/wake.h"
+#include "serve/lax.h"
+#include "serve/request.h"
+
+enum {
+	PROBE_MS = 20000,
+	PAUSE_FIRST_MS = 1000,
+	PAUSE_MAX_MS = 30000,
+	OUTAGE_MAX_MS = 600000, /* all servers gone for so long: the run ends, to be resumed */
+};
+
+static enum serve_api api_of(const struct run *r)
+{
+	return r->o->backend == BACKEND_VLLM ? API_VLLM : API_SGLANG;
+}
+
+/* ---- what a server says of itself ---- */
+
+static int fetch(
+    struct run *r, const char *url, const char *path, struct http_done *d, struct err *e)
+{
+	struct buf full = {0};
+	struct http_req req = {.timeout_ms = PROBE_MS};
+	int rc = 0;
+
+	buf_addf(&full, "%s%s", url, path);
+	req.url = buf_cstr(&full);
+	if (!http_start(r->http, &req, e))
+		rc = -1;
+	while (rc == 0 && !http_next(r->http, d))
+		rc = http_wait(r->http, -1, NULL, 0, e);
+	if (rc == 0 && d->curl != 0) {
+		rc = err_set(e, "server", "%s: %s", full.data, d->why);
+		buf_free(&d->body);
+	}
+	buf_free(&full);
+	return rc;
+}
+
+/* SGLang's settings, read before the first hour of its time is spent. */
+static int check_settings(const struct run *r, const char *url, struct span body, struct err *e)
+{
+	struct span v, capture;
+
+	if (lax_whole(body, &v) < 0 || *v.p != '{')
+		return 0;
+	if (lax_is(lax_get(v, "speculative_algorithm"), "EAGLE"))
+		return err_set(e, "server",
+		    "%s was started with speculative algorithm EAGLE, which captures the last "
+		    "layer only: start it "
+		    "with EAGLE3",
+		    url);
+	capture = lax_get(v, "enable_return_hidden_states");
+	if (r->o->backend == BACKEND_JSON && capture.p && span_eq(capture, "false"))
+		return err_set(
+		    e, "server", "%s was started without --enable-return-hidden-states", url);
+	if (span_eq(lax_get(v, "disable_radix_cache"), "false"))
+		prog_warn("%s: its prefix cache is on (--disable-radix-cache turns it off): "
+			  "records whose "
+			  "beginning it has seen will lack rows",
+		    url);
+	return 0;
+}
+
+static int probe(struct run *r, struct host *h, const struct serve_probe *p, struct err *e)
+{
+	struct http_done d;
+	int rc = 0;
+
+	if (fetch(r, h->url, p->path, &d, e) < 0)
+		return -1;
+	if (d.status != 200 && p->older) {
+		buf_free(&d.body);
+		if (fetch(r, h->url, p->older, &d, e) < 0)
+			return -1;
+	}
+	if (d.status == 200) {
+		struct span body = {d.body.data, d.body.len};
+
+		p->read(&h->facts, body);
+		rc = check_settings(r, h->url, body, e);
+	}
+	buf_free(&d.body);
+	return rc;
+}
+
+static int ask(struct run *r, struct host *h, struct err *e)
+{
+	struct serve_plan_opt opt = {.api = api_of(r),
+	    .want_ids = 1,
+	    .route = r->o->backend == BACKEND_VLLM ? ROUTE_STATES_VLLM : ROUTE_STATES_SGLANG,
+	    .sampling = {.max_new_tokens = 1,
+		.temperature = NAN,
+		.top_p = NAN,
+		.min_p = NAN,
+		.top_k = SERVE_UNSET}};
+
+	if (http_check_url(h->url, e) < 0)
+		return -1;
+	h->facts = (struct serve_facts)SERVE_FACTS_NONE;
+	for (size_t i = 0; i < serve_nprobes; i++)
+		if (serve_probes[i].apis & 1u << api_of(r) && probe(r, h, &serve_probes[i], e) < 0)
+			return -1;
+	opt.model = h->facts.served[0] ? h->facts.served : NULL;
+	if (r->o->backend == BACKEND_VLLM && !opt.model)
+		return err_set(
+		    e, "server", "%s: no model in /v1/models: is this a vLLM server?", h->url);
+	h->plan = serve_plan_open(&opt, e);
+	return h->plan ? 0 : -1;
+}
+
+int hosts_open(struct run *r, struct err *e)
+{
+	r->nhosts = r->o->servers.n;
+	r->host = xcalloc(r->nhosts, sizeof(*r->host));
+	for (size_t i = 0; i < r->nhosts; i++) {
+		char *url = xstrdup(r->o->servers.v[i]);
+		size_t n = strlen(url);
+
+		while (n > 0 && url[n - 1] == '/')
+			url[--n] = '\0';
+		r->host[i].url = url;
+		if (ask(r, &r->host[i], e) < 0)
+			return -1;
+		if (strcmp(r->host[i].facts.served, r->host[0].facts.served) != 0)
+			return err_set(e, "server",
+			    "%s serves %s, %s serves %s: one set is of one model", r->host[0].url,
+			    r->host[0].facts.served, url, r->host[i].facts.served);
+	}
+	return 0;
+}
+
+void hosts_close(struct run *r)
+{
+	for (size_t i = 0; i < r->nhosts; i++) {
+		serve_plan_close(r->host[i].plan);
+		free((void *)(uintptr_t)r->host[i].url);
+	}
+	free(r->host);
+}
+
+int64_t hosts_context(const struct run *r)
+{
+	int64_t least = -1;
+
+	for (size_t i = 0; i < r->nhosts; i++) {
+		int64_t c = r->host[i].facts.context;
+
+		if (c > 0 && (least < 0 || c < least))
+			least = c;
+	}
+	return least;
+}
+
+/* ---- who may be sent to ---- */
+
+/* A server that was down gets one request, to show whether it is back. */
+static size_t limit(const struct run *r, const struct host *h)
+{
+	size_t n = (size_t)r->o->concurrency;
+
+	if (h->down_since > 0)
+		return 1;
+	return h->facts.slots > 0 && (size_t)h->facts.slots < n ? (size_t)h->facts.slots : n;
+}
+
+struct host *host_choose(struct run *r)
+{
+	struct host *best = NULL;
+	uint64_t now = wake_ms();
+
+	for (size_t i = 0; i < r->nhosts; i++) {
+		struct host *h = &r->host[i];
+
+		if (h->not_before <= now && h->running < limit(r, h) &&
+		    (!best || h->running < best->running))
+			best = h;
+	}
+	return best;
+}
+
+void host_good(struct run *r, struct host *h)
+{
+	(void)r;
+	if (h->down_since > 0)
+		prog_warn("%s is back", h->url);
+	h->down_since = 0;
+	h->pauses = 0;
+	h->last_good = wake_ms();
+}
+
+void host_down(struct run *r, struct host *h, const char *why)
+{
+	uint64_t now = wake_ms(), pause = PAUSE_FIRST_MS;
+	struct err e;
+	size_t lost = 0;
+
+	if (h->down_since == 0) {
+		h->down_since = now;
+		prog_warn("%s: %s; waiting for it", h->url, why);
+	}
+	if (h->not_before <= now) {
+		for (unsigned i = 0; i < h->pauses && pause < PAUSE_MAX_MS; i++)
+			pause *= 2;
+		h->pauses++;
+		h->not_before = now + (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
+	}
+	for (size_t i = 0; i < r->nhosts; i++)
+		lost += r->host[i].down_since > 0 && now - r->host[i].down_since > OUTAGE_MAX_MS;
+	if (lost == r->nhosts) {
+		err_set(&e, "server", "%s: %s for %d s: resume when it is back", h->url, why,
+		    OUTAGE_MAX_MS / 1000);
+		run_fail(r, &e);
+	}
+}

@@ -1,0 +1,133 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "extract/layout.h"
+#include "tensor/pt.h"
+#include "tensor/st.h"
+
+/* Members by layout: where ids, aux and last stand. speculators keeps all layers in one. */
+static const struct {
+	const char *ids, *aux, *last;
+} names[] = {
+    [LAYOUT_SEED] = {"input_ids", "hidden_states", "last_hidden_states"},
+    [LAYOUT_SPECFORGE] = {"input_ids", "aux_hidden_state", "hidden_state"},
+    [LAYOUT_MODELOPT] = {"input_ids", "aux_hidden_states", "hidden_states"},
+    [LAYOUT_SPECULATORS] = {"token_ids", "hidden_states", NULL},
+};
+
+static const struct tensor *member(const struct layout_file *f, const char *name, struct err *e)
+{
+	const struct tensor *t = f->pt ? pt_tensor(f->pt, name) : st_get(f->st, name);
+
+	if (!t)
+		err_set(e, "members", "there is no tensor %s", name);
+	return t;
+}
+
+static int is_row(const struct tensor *t, struct err *e)
+{
+	if (t->dtype == DT_I64 && t->ndim == 1)
+		return 0;
+	return err_set(e, "shape", "%s: expected int64 of one dimension", t->name);
+}
+
+/* Ids and mask are copied, since in a file they may be unaligned. */
+static int read_rows(struct layout_file *f, enum layout l, struct err *e)
+{
+	const struct tensor *ids = member(f, names[l].ids, e);
+	const struct tensor *mask = NULL;
+	size_t n;
+
+	if (!ids || is_row(ids, e) < 0)
+		return -1;
+	n = (size_t)ids->dim[0];
+	if (layout_has_mask(l)) {
+		mask = member(f, "loss_mask", e);
+		if (!mask || is_row(mask, e) < 0)
+			return -1;
+		if (mask->dim[0] != n)
+			return err_set(e, "length", "loss_mask has %llu values for %zu ids",
+			    (unsigned long long)mask->dim[0], n);
+	}
+	f->own = xreallocarray(NULL, 2 * n + 1, sizeof(*f->own));
+	if (n > 0)
+		memcpy(f->own, tensor_data(ids), n * sizeof(*f->own));
+	if (n > 0 && mask)
+		memcpy(f->own + n, tensor_data(mask), n * sizeof(*f->own));
+	f->s.n = n;
+	f->s.ids = f->own;
+	f->s.mask = mask ? f->own + n : NULL;
+	for (size_t i = 0; mask && i < n; i++)
+		if (f->s.mask[i] != 0 && f->s.mask[i] != 1)
+			return err_set(e, "mask", "loss_mask[%zu]: expected 0 or 1", i);
+	return 0;
+}
+
+static int read_states(struct layout_file *f, enum layout l, struct err *e)
+{
+	const struct tensor *aux = member(f, names[l].aux, e), *last;
+	unsigned all = f->s.aux + (f->s.last ? 1 : 0);
+
+	f->s.states.rows = f->s.n;
+	if (!aux)
+		return -1;
+	if (l == LAYOUT_SPECULATORS)
+		return states_add(&f->s.states, aux, all, e);
+	if (states_add(&f->s.states, aux, f->s.aux, e) < 0)
+		return -1;
+	if (!f->s.last)
+		return 0;
+	last = member(f, names[l].last, e);
+	return last ? states_add(&f->s.states, last, 1, e) : -1;
+}
+
+static void read_modelopt(struct layout_file *f)
+{
+	const struct pt_item *id = pt_get(f->pt, "conversation_id");
+	const struct pt_item *pre = pt_get(f->pt, "hidden_states_prenorm");
+
+	if (id && id->kind == PT_STR)
+		f->s.id = id->str;
+	f->s.norm = pre && pre->num ? NORM_BEFORE : NORM_AFTER;
+}
+
+int layout_open(
+    struct layout_file *f, const char *path, enum layout l, unsigned aux, int last, struct err *e)
+{
+	*f = (struct layout_file){.s = {.aux = aux, .last = last, .norm = NORM_UNSAID}};
+	if (l == LAYOUT_SPECULATORS)
+		f->st = st_open(path, e);
+	else
+		f->pt = pt_open(path, e);
+	if (!f->st && !f->pt)
+		return -1;
+	if (f->pt && pt_bare(f->pt)) {
+		err_set(e, "members", "a tensor, expected a dict");
+	} else if (read_rows(f, l, e) == 0 && read_states(f, l, e) == 0) {
+		if (l == LAYOUT_MODELOPT)
+			read_modelopt(f);
+		return 0;
+	}
+	layout_close(f);
+	return err_prefix(e, "%s: ", path);
+}
+
+struct span layout_bytes(const struct layout_file *f)
+{
+	return f->pt ? pt_bytes(f->pt) : st_bytes(f->st);
+}
+
+int layout_check(const struct layout_file *f, struct err *e)
+{
+	return f->pt ? pt_check(f->pt, e) : 0;
+}
+
+void layout_close(struct layout_file *f)
+{
+	pt_close(f->pt);
+	st_close(f->st);
+	free(f->own);
+	*f = (struct layout_file){0};
+}

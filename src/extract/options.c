@@ -1,0 +1,110 @@
+#include "extract/options.h"
+
+#include "extract/index.h"
+#include "extract/layout.h"
+
+#define AT(member) offsetof(struct extract_opts, member)
+
+static const struct opt own[] = {
+    {"backend", 0, OPT_ENUM, AT(backend), BACKENDS, "how the server hands out states", 0, 0},
+    {"server", 0, OPT_LIST, AT(servers), "URL", "a server (repeatable)", 0, 0},
+    {"dump-dir", 0, OPT_STR, AT(dump_dir), "DIR", "where the server's files are, seen from here", 0,
+	0},
+    {"server-dump-dir", 0, OPT_STR, AT(server_dump_dir), "DIR", "the same, as the server calls it",
+	0, 0},
+    {"layers", 0, OPT_COMMA, AT(layers), "K,...", "aux layers that the server captures", 0, 0},
+    {"layer-ids", 0, OPT_ENUM, AT(layer_ids), "in|out", "what a layer's number counts", 0, 0},
+    {"no-last", 0, OPT_FLAG, AT(no_last), NULL, "do without the last layer", 0, 0},
+    {"norm", 0, OPT_ENUM, AT(norm), "before|after", "the last state as the server delivers it", 0,
+	0},
+    {"apply-norm", 0, OPT_FLAG, AT(apply_norm), NULL, "make after from before, with --model's norm",
+	0, 0},
+    {"model", 0, OPT_STR, AT(model), "DIR", "the target's folder", 0, 0},
+    {"layout", 0, OPT_ENUM, AT(layout), LAYOUTS, "whose files to write", 0, 0},
+    {"out-dir", 0, OPT_STR, AT(out_dir), "DIR", "write the files there", 0, 0},
+    {"concurrency", 0, OPT_U64, AT(concurrency), "N", "requests at once, a server (default: 8)", 1,
+	4096},
+    {"max-attempts", 0, OPT_U64, AT(max_attempts), "N", "tries a record (default: 5)", 1, 1000},
+    {"resume", 0, OPT_FLAG, AT(resume), NULL, "go on where an earlier run stood (needs -o)", 0, 0},
+    {"min-free", 0, OPT_SIZE, AT(min_free), "SIZE",
+	"stop while the disk has this left (default: 1G)", 0, 0},
+    {"sweep", 0, OPT_FLAG, AT(sweep), NULL, "delete what others left in the dump directory", 0, 0},
+    {"verify", 0, OPT_STR, AT(verify), "DIR", "check the files of an index, print the bad ones", 0,
+	0},
+    {"convert", 0, OPT_STR, AT(convert), "DIR", "from the files of an index to another layout", 0,
+	0},
+    {"records", 0, OPT_STR, AT(records), "FILE",
+	"tokenised records to hold files against, or masks from", 0, 0},
+    {"keep", 0, OPT_COMMA, AT(keep), "NAME,...", "carry these members over to the index", 0, 0},
+    {"shard", 0, OPT_SHARD, AT(flow.shard), "I/N", "the records of one shard, from 0", 0, 0},
+    {0},
+};
+
+const struct opt_prog extract_prog = {
+    .name = "e3-extract",
+    .what = "the target's hidden states, in a trainer's files",
+    .operands = "[FILE...]",
+    .own = own,
+    .common = flow_opts,
+    .common_at = AT(flow),
+    .operands_at = AT(flow.files),
+};
+
+static void need(const void *given, const char *option, const char *why)
+{
+	if (!given)
+		opt_misuse(&extract_prog, "%s needs %s", why, option);
+}
+
+static void check_extract(const struct extract_opts *o)
+{
+	if (o->backend < 0)
+		opt_misuse(
+		    &extract_prog, "say how the server hands out states: --backend " BACKENDS);
+	need(o->servers.n > 0 ? o : NULL, "--server", "extraction");
+	need(o->out_dir, "--out-dir", "extraction");
+	if (o->layout < 0)
+		opt_misuse(&extract_prog, "say whose files to write: --layout " LAYOUTS);
+	if (o->backend != BACKEND_JSON)
+		need(o->dump_dir, "--dump-dir", "this backend");
+	if (o->resume)
+		need(o->flow.output, "-o", "--resume");
+	if (o->records)
+		opt_misuse(&extract_prog, "--records goes with --verify and --convert");
+}
+
+void options_parse(struct extract_opts *o, int argc, char **argv)
+{
+	*o = (struct extract_opts){.flow = FLOW_OPT_DEFAULT,
+	    .backend = -1,
+	    .layer_ids = LAYERS_UNSAID,
+	    .norm = NORM_UNSAID,
+	    .layout = -1,
+	    .concurrency = 8,
+	    .max_attempts = 5,
+	    .min_free = (uint64_t)1 << 30};
+	opt_parse(&extract_prog, argc, argv, o);
+	if (o->apply_norm)
+		need(o->model, "--model", "--apply-norm");
+	for (size_t i = 0; i < o->keep.n; i++)
+		if (index_member(o->keep.v[i]))
+			opt_misuse(&extract_prog, "--keep %s: the index has a member of that name",
+			    o->keep.v[i]);
+	if (o->verify && o->convert)
+		opt_misuse(&extract_prog, "--verify and --convert are two runs");
+	if (o->convert) {
+		need(o->out_dir, "--out-dir", "--convert");
+		if (o->layout < 0)
+			opt_misuse(&extract_prog, "say whose files to write: --layout " LAYOUTS);
+	} else if (!o->verify) {
+		check_extract(o);
+	}
+}
+
+void options_free(struct extract_opts *o)
+{
+	opt_list_free(&o->servers);
+	opt_list_free(&o->layers);
+	opt_list_free(&o->keep);
+	opt_list_free(&o->flow.files);
+}

@@ -1,0 +1,258 @@
+#include "extract/plan.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+static const char *const backends[] = {"vllm", "sglang-dump", "sglang-json"};
+static const char *const norms[] = {"before", "after"};
+
+/* ---- from the options ---- */
+
+/* EAGLE-3's default choice, as what enters layers 2, n/2 and n-3 (ref: SpecForge, speculators). */
+static int default_layers(struct plan *p, struct err *e)
+{
+	int64_t n = p->config.num_hidden_layers;
+	int shift = p->o->layer_ids == LAYERS_OUT ? 1 : 0;
+
+	if (n < 8)
+		return err_set(e, "layers",
+		    "which layers does the server capture? Give --layers, or --model "
+		    "for the usual three");
+	p->set.layer[0] = 2 - shift;
+	p->set.layer[1] = (int)(n / 2) - shift;
+	p->set.layer[2] = (int)n - 3 - shift;
+	p->set.nlayers = 3;
+	return 0;
+}
+
+static int read_layers(struct plan *p, struct err *e)
+{
+	struct buf text = {0};
+	int rc;
+
+	if (p->o->layers.n == 0)
+		return p->o->backend == BACKEND_DUMP ? 0 : default_layers(p, e);
+	for (size_t i = 0; i < p->o->layers.n; i++)
+		buf_addf(&text, "%s%s", i > 0 ? "," : "", p->o->layers.v[i]);
+	rc = setinfo_read_layers(&p->set, (struct span){text.data, text.len}, e);
+	buf_free(&text);
+	return rc < 0 ? err_prefix(e, "--layers: ") : 0;
+}
+
+static int check_layers(const struct plan *p, struct err *e)
+{
+	int64_t n = p->config.num_hidden_layers;
+	int highest = p->set.nlayers > 0 ? p->set.layer[p->set.nlayers - 1] : 0;
+	int top = p->set.convention == LAYERS_OUT ? (int)n - 1 : (int)n;
+
+	if (n > 0 && highest > top)
+		return err_set(
+		    e, "layers", "layer %d: the model has %lld layers", highest, (long long)n);
+	if (n > 0 && p->set.last && highest == top)
+		return err_set(e, "layers",
+		    "layer %d is the last layer, which is taken anyway: leave it out of "
+		    "--layers",
+		    highest);
+	return 0;
+}
+
+/* What is left to say once `delivered` is known. */
+static int settle_norm(struct plan *p, struct err *e)
+{
+	int apply = p->o->apply_norm;
+
+	if (apply && !p->set.last)
+		return err_set(
+		    e, "norm", "--apply-norm is for the last layer, and --no-last leaves it out");
+	if (apply && p->delivered == NORM_AFTER)
+		return err_set(e, "norm",
+		    "the last state comes after the final norm already: leave out "
+		    "--apply-norm");
+	p->set.norm = !p->set.last ? NORM_UNSAID : apply ? NORM_AFTER : p->delivered;
+	p->set.applied = apply;
+	return layout_refuse(p->set.layout, p->set.nlayers, p->set.last, p->set.norm, e);
+}
+
+static int load_model(struct plan *p, struct err *e)
+{
+	if (!p->o->model)
+		return 0;
+	if (config_load(&p->config, p->o->model, e) < 0)
+		return -1;
+	return p->o->apply_norm ? weights_load(&p->weights, p->o->model, e) : 0;
+}
+
+int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
+{
+	*p = (struct plan){.o = o, .delivered = (enum norm)o->norm};
+	p->set.layout = (enum layout)o->layout;
+	p->set.last = !o->no_last;
+	p->set.convention = (enum convention)o->layer_ids;
+	p->set.norm = NORM_UNSAID;
+	memcpy(p->set.backend, backends[o->backend], strlen(backends[o->backend]) + 1);
+	if (load_model(p, e) < 0 || read_layers(p, e) < 0)
+		return -1;
+	p->set.hidden = p->config.hidden_size > 0 ? (uint64_t)p->config.hidden_size : 0;
+	if (o->backend == BACKEND_JSON && p->set.last)
+		return err_set(e, "layout",
+		    "sglang-json delivers no last state beside aux layers: only --layout seed "
+		    "--no-last can be "
+		    "written from it");
+	if (o->backend == BACKEND_VLLM) {
+		if (p->set.convention == LAYERS_UNSAID)
+			p->set.convention = LAYERS_IN;
+		if (p->delivered == NORM_UNSAID)
+			p->delivered = NORM_BEFORE;
+	}
+	if (o->backend == BACKEND_JSON && p->set.convention == LAYERS_UNSAID)
+		return err_set(e, "layers",
+		    "SGLang's models count layers in either way: say --layer-ids in or out");
+	if (check_layers(p, e) < 0)
+		return -1;
+	/* a dump may still say what is missing */
+	return o->backend == BACKEND_DUMP && (p->set.nlayers == 0 || p->delivered == NORM_UNSAID)
+		   ? 0
+		   : settle_norm(p, e);
+}
+
+int plan_convert(
+    struct plan *p, const struct extract_opts *o, const struct setinfo *from, struct err *e)
+{
+	*p = (struct plan){.o = o, .delivered = from->norm, .set = *from, .adopted = 1};
+	p->set.layout = (enum layout)o->layout;
+	p->set.records = p->set.tokens = p->set.bytes = 0;
+	p->set.complete = 0;
+	if (o->no_last)
+		p->set.last = 0;
+	if (from->norm != NORM_UNSAID && o->norm != NORM_UNSAID && (enum norm)o->norm != from->norm)
+		return err_set(e, "norm",
+		    "the manifest says that the last state is %s the norm, --norm says %s",
+		    norms[from->norm], norms[o->norm]);
+	if (from->norm == NORM_UNSAID)
+		p->delivered = (enum norm)o->norm;
+	if (load_model(p, e) < 0)
+		return -1;
+	p->set.applied |= from->applied;
+	return settle_norm(p, e);
+}
+
+void plan_close(struct plan *p)
+{
+	weights_free(&p->weights);
+}
+
+/* ---- from the first file ---- */
+
+static int adopt_layers(struct plan *p, const struct setinfo *said, struct err *e)
+{
+	struct buf a = {0}, b = {0};
+	int differ;
+
+	if (said->nlayers > 0 && p->set.nlayers == 0) {
+		memcpy(p->set.layer, said->layer, sizeof(said->layer));
+		p->set.nlayers = said->nlayers;
+	}
+	setinfo_layers(&a, &p->set);
+	setinfo_layers(&b, said);
+	differ = said->nlayers > 0 && strcmp(buf_cstr(&a), buf_cstr(&b)) != 0;
+	if (differ)
+		err_set(
+		    e, "layers", "the server captured layers %s, --layers says %s", b.data, a.data);
+	buf_free(&a);
+	buf_free(&b);
+	if (differ)
+		return -1;
+	if (said->convention != LAYERS_UNSAID && p->set.convention != LAYERS_UNSAID &&
+	    said->convention != p->set.convention)
+		return err_set(e, "layers",
+		    "the server counts layers by what %s them, --layer-ids says the "
+		    "other way",
+		    said->convention == LAYERS_IN ? "enters" : "leaves");
+	if (said->convention != LAYERS_UNSAID)
+		p->set.convention = said->convention;
+	if (p->set.convention == LAYERS_UNSAID)
+		return err_set(e, "layers",
+		    "the server does not say how it counts layers: say --layer-ids in or "
+		    "out");
+	return check_layers(p, e);
+}
+
+static int adopt_norm(struct plan *p, const struct setinfo *said, struct err *e)
+{
+	if (said->norm != NORM_UNSAID && p->delivered != NORM_UNSAID && said->norm != p->delivered)
+		return err_set(e, "norm",
+		    "the server says that the last state is %s the norm, --norm says %s",
+		    norms[said->norm], norms[p->delivered]);
+	if (said->norm != NORM_UNSAID)
+		p->delivered = said->norm;
+	if (p->set.last && p->delivered == NORM_UNSAID)
+		return err_set(e, "norm",
+		    "the server does not say whether the last state is before or after the final "
+		    "norm: say "
+		    "--norm");
+	return settle_norm(p, e);
+}
+
+int plan_adopt(struct plan *p, const struct capture *c, const struct setinfo *old, struct err *e)
+{
+	if (adopt_layers(p, &c->said, e) < 0 || adopt_norm(p, &c->said, e) < 0)
+		return -1;
+	if (p->set.hidden > 0 && p->set.hidden != c->states.hidden)
+		return err_set(e, "layers", "the server's hidden size is %zu, that of --model %llu",
+		    c->states.hidden, (unsigned long long)p->set.hidden);
+	if (p->o->apply_norm && p->weights.n != c->states.hidden)
+		return err_set(e, "norm",
+		    "the norm of --model has %zu weights, the states are %zu wide", p->weights.n,
+		    c->states.hidden);
+	p->set.hidden = c->states.hidden;
+	p->set.dtype = c->states.dtype;
+	if (old && setinfo_same(old, &p->set, e) < 0)
+		return -1;
+	p->adopted = 1;
+	return 0;
+}
+
+int plan_agree(const struct plan *p, const struct capture *c, struct err *e)
+{
+	if (c->states.dtype != p->set.dtype)
+		return err_set(e, "dtype", "the states are %s, those before were %s",
+		    dtypes[c->states.dtype].name, dtypes[p->set.dtype].name);
+	if (c->states.hidden != p->set.hidden)
+		return err_set(e, "layers", "the states are %zu wide, those before were %llu",
+		    c->states.hidden, (unsigned long long)p->set.hidden);
+	if (c->said.nlayers > 0 &&
+	    (c->said.nlayers != p->set.nlayers ||
+		memcmp(c->said.layer, p->set.layer, p->set.nlayers * sizeof(p->set.layer[0])) != 0))
+		return err_set(e, "layers", "the server captured other layers than before");
+	if (c->said.norm != NORM_UNSAID && p->set.last && c->said.norm != p->delivered)
+		return err_set(e, "norm",
+		    "the server delivers the last state %s the norm, before it was %s",
+		    norms[c->said.norm], norms[p->delivered]);
+	return 0;
+}
+
+/* ---- what follows from it ---- */
+
+struct capture_want plan_want(const struct plan *p, const int32_t *ids, size_t n)
+{
+	return (struct capture_want){.nlayers = p->set.nlayers,
+	    .last = p->set.last,
+	    .hidden = p->set.hidden,
+	    .ids = ids,
+	    .n = n};
+}
+
+int plan_embedding(const struct plan *p)
+{
+	return p->set.convention == LAYERS_IN ? 0 : -2;
+}
+
+uint64_t plan_bytes(const struct plan *p, uint64_t n)
+{
+	uint64_t layers = p->set.nlayers + (p->set.last ? 1 : 0);
+	/* ids, mask, and the archive's own few kilobytes */
+	return n * (layers * p->set.hidden * dtypes[p->adopted ? p->set.dtype : DT_BF16].size +
+		       16) +
+	       8192;
+}

@@ -1,0 +1,129 @@
+#include "extract/produce.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "tensor/norm.h"
+
+/* Rows that the hints look at: enough for a mean, few enough to cost nothing. */
+enum { HINT_ROWS = 32 };
+
+static void name_layers(const struct plan *p, struct states *s)
+{
+	for (unsigned i = 0; i < s->nslots; i++)
+		s->slot[i].layer = i < p->set.nlayers ? p->set.layer[i] : STATES_LAST;
+}
+
+/* Row 0 is left out where there are others: it is huge in many models. */
+static void look(struct product *out, const struct states *s)
+{
+	size_t first = s->rows > 1 ? 1 : 0, step = (s->rows - first) / HINT_ROWS + 1, n = 0;
+
+	for (size_t r = first; r < s->rows; r += step, n++)
+		for (unsigned i = 0; i < s->nslots; i++)
+			out->rms[i] += states_rms(s, i, r);
+	for (unsigned i = 0; i < s->nslots && n > 0; i++)
+		out->rms[i] /= (double)n;
+}
+
+/* The last slot after the final norm, in memory of its own. */
+static char *normed(const struct plan *p, struct sample *s)
+{
+	struct states_slot *slot = &s->states.slot[s->aux];
+	struct norm_in in = {
+	    s->states.dtype, slot->p, s->states.rows, s->states.hidden, slot->stride};
+	size_t row = s->states.hidden * dtypes[s->states.dtype].size;
+	char *own = xreallocarray(NULL, s->states.rows, row);
+
+	norm_apply(own, &in, p->weights.w, p->weights.eps);
+	slot->p = own;
+	slot->stride = row;
+	s->norm = NORM_AFTER;
+	return own;
+}
+
+int produce(
+    struct product *out, const struct plan *p, struct sample *s, uint64_t number, struct err *e)
+{
+	struct buf name = {0};
+	char *own = NULL;
+	int rc;
+
+	*out = (struct product){0};
+	name_layers(p, &s->states);
+	if (states_check(&s->states, plan_embedding(p), e) < 0)
+		return -1;
+	look(out, &s->states);
+	if (p->o->apply_norm)
+		own = normed(p, s);
+	layout_name(&name, p->set.layout, number, number, s->id);
+	buf_addf(&out->temporary, "%s/.new-%llu%s", p->o->out_dir, (unsigned long long)number,
+	    strrchr(buf_cstr(&name), '.'));
+	rc = layout_write(buf_cstr(&out->temporary), p->set.layout, s, &out->sum, e);
+	if (rc < 0)
+		buf_free(&out->temporary);
+	buf_free(&name);
+	free(own);
+	return rc;
+}
+
+static int sync_folder(const char *path, struct err *e)
+{
+	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
+	int fd, rc = 0;
+
+	*slash = '\0';
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fsync(fd) < 0)
+		rc = err_sys(e, "%s: cannot sync", dir);
+	if (fd >= 0)
+		close(fd);
+	free(dir);
+	return rc;
+}
+
+int produce_show(struct product *out, const struct plan *p, const char *name, struct err *e)
+{
+	struct buf path = {0};
+	char *slash;
+	int rc;
+
+	buf_addf(&path, "%s/%s", p->o->out_dir, name);
+	slash = strrchr(buf_cstr(&path), '/');
+	*slash = '\0';
+	rc = save_dir(path.data, e);
+	*slash = '/';
+	if (rc == 0 && rename(buf_cstr(&out->temporary), path.data) < 0)
+		rc = err_sys(e, "%s", path.data);
+	if (rc == 0) {
+		buf_free(&out->temporary);
+		rc = sync_folder(path.data, e);
+	}
+	buf_free(&path);
+	return rc;
+}
+
+void produce_drop(struct product *out)
+{
+	if (out->temporary.len > 0)
+		unlink(buf_cstr(&out->temporary));
+	buf_free(&out->temporary);
+}
+
+void produce_sweep(const char *out_dir)
+{
+	DIR *dir = opendir(out_dir);
+	struct dirent *ent;
+
+	while (dir && (ent = readdir(dir)))
+		if (strncmp(ent->d_name, ".new-", 5) == 0)
+			unlinkat(dirfd(dir), ent->d_name, 0);
+	if (dir)
+		closedir(dir);
+}

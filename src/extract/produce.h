@@ -1,0 +1,29 @@
+/* produce.h - from a capture, or a file of another layout, to a new file under a temporary name
+ *
+ * Everything is checked before anything is written: ids, rows, layers, dtype (by the backend and
+ * the plan), then every value (states.h). produce_show gives the file its name; until then it is
+ * OUT_DIR/.new-<number>.<end>, which a later run removes. */
+#ifndef E3_PRODUCE_H
+#define E3_PRODUCE_H
+
+#include "extract/plan.h"
+#include "tensor/save.h"
+
+struct product {
+	struct buf temporary; /* path; empty: nothing was written */
+	struct save_sum sum;
+	double rms[STATES_SLOTS]; /* mean of the rows' root mean squares, for the hints */
+};
+
+/* number: unique among the products at hand. The sample's layers need no numbers yet. Classes of
+ * states_check; "system" where the disk refuses. */
+int produce(
+    struct product *out, const struct plan *p, struct sample *s, uint64_t number, struct err *e);
+/* Renames it to OUT_DIR/name, whose folder is made, and syncs that. */
+int produce_show(struct product *out, const struct plan *p, const char *name, struct err *e);
+void produce_drop(struct product *out); /* removes a temporary file that was not shown; frees */
+
+/* Removes the temporary files of a run that has ended; the folder may be missing. */
+void produce_sweep(const char *out_dir);
+
+#endif

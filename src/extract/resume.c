@@ -1,0 +1,192 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/prog.h"
+#include "extract/run.h"
+#include "tensor/save.h"
+
+/* ---- the index that is there ---- */
+
+struct replay {
+	struct run *r;
+	struct rec rec;
+	struct index_line line;
+	struct hashset files;
+};
+
+static int check_file(const struct run *r, const struct index_line *l, struct err *e)
+{
+	struct buf path = {0};
+	struct stat st;
+	int rc = 0;
+
+	buf_addf(&path, "%s/%s", r->o->out_dir, l->file.data);
+	if (stat(buf_cstr(&path), &st) < 0 || (uint64_t)st.st_size != l->bytes)
+		rc = err_set(e, "index",
+		    "%s is not there, or has another size than its line in the index says: "
+		    "e3-extract --verify "
+		    "lists what is damaged; take those lines out of the index and resume",
+		    path.data);
+	buf_free(&path);
+	return rc;
+}
+
+static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, struct err *e)
+{
+	struct replay *y = ctx;
+	struct run *r = y->r;
+
+	(void)number;
+	if (rec_parse(&y->rec, p, n, e) < 0 || index_read(&y->line, &y->rec, e) < 0 ||
+	    check_file(r, &y->line, e) < 0)
+		return -1;
+	if (!done_add(&r->done, &y->line))
+		return err_set(e, "duplicate", "id \"%.*s\" stands in the index twice",
+		    y->line.id.len < 200 ? (int)y->line.id.len : 200, y->line.id.data);
+	hashset_add(&y->files, hash128(y->line.file.data, y->line.file.len));
+	r->lines++;
+	r->plan.set.records++;
+	r->plan.set.tokens += y->line.seq_len;
+	r->plan.set.bytes += y->line.bytes;
+	return 0;
+}
+
+/* ---- files without a line ---- */
+
+/* Removes one that is ours by its name and in no line. `name` is relative to the out-dir. */
+static int remove_orphan(const struct run *r, int fd, const char *base, const char *name,
+    struct replay *y, struct err *e)
+{
+	if (!layout_owns(r->plan.set.layout, name) ||
+	    hashset_has(&y->files, hash128(name, strlen(name))))
+		return 0;
+	if (unlinkat(fd, base, 0) < 0 && errno != ENOENT)
+		return err_sys(e, "%s/%s: cannot delete", r->o->out_dir, name);
+	prog_warn("%s/%s has no line in the index: removed", r->o->out_dir, name);
+	return 0;
+}
+
+static int walk(const struct run *r, const char *sub, struct replay *y, struct err *e)
+{
+	struct buf name = {0};
+	struct dirent *ent;
+	DIR *dir;
+	int rc = 0;
+
+	buf_addf(&name, "%s%s%s", r->o->out_dir, *sub ? "/" : "", sub);
+	dir = opendir(buf_cstr(&name));
+	if (!dir) {
+		rc = err_sys(e, "%s", name.data);
+		buf_free(&name);
+		return rc;
+	}
+	while (rc == 0 && (ent = readdir(dir))) {
+		struct stat st;
+
+		if (strcmp(ent->d_name, ".") == 0 || strcmp(ent->d_name, "..") == 0 ||
+		    fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		buf_reset(&name);
+		buf_addf(&name, "%s%s%s", sub, *sub ? "/" : "", ent->d_name);
+		if (S_ISDIR(st.st_mode) && !*sub)
+			rc = walk(r, buf_cstr(&name), y, e);
+		else if (S_ISREG(st.st_mode))
+			rc = remove_orphan(r, dirfd(dir), ent->d_name, buf_cstr(&name), y, e);
+	}
+	closedir(dir);
+	buf_free(&name);
+	return rc;
+}
+
+/* ---- the folder ---- */
+
+/* The lock is on the folder itself and goes with the process. */
+static int lock_folder(struct run *r, struct err *e)
+{
+	if (save_dir(r->o->out_dir, e) < 0)
+		return -1;
+	r->out_lock = open(r->o->out_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (r->out_lock < 0)
+		return err_sys(e, "%s", r->o->out_dir);
+	if (flock(r->out_lock, LOCK_EX | LOCK_NB) < 0)
+		return err_set(e, "locked", "%s: another run writes there", r->o->out_dir);
+	return 0;
+}
+
+static int load_old(struct run *r, struct err *e)
+{
+	int rc = setinfo_load(&r->old, r->o->out_dir, e);
+
+	if (rc == 0 && !r->o->resume)
+		return err_set(
+		    e, "exists", "%s holds a set already: --resume goes on with it", r->o->out_dir);
+	if (rc == 0) {
+		r->resuming = 1;
+		return r->old.layout == r->plan.set.layout ? 0
+							   : setinfo_same(&r->old, &r->plan.set, e);
+	}
+	return strcmp(e->class, "missing") == 0 ? 0 : -1;
+}
+
+int resume_open(struct run *r, struct err *e)
+{
+	struct replay y = {.r = r};
+	int rc = -1;
+
+	if (lock_folder(r, e) < 0 || load_old(r, e) < 0)
+		return -1;
+	r->part = part_open(r->o->flow.output, r->o->flow.zstd, r->o->resume, e);
+	if (!r->part)
+		return -1;
+	if (part_replay(r->part, r->o->resume ? replay_line : NULL, &y, e) < 0)
+		goto out;
+	if (r->lines > 0 && !r->resuming)
+		err_set(e, "manifest",
+		    "the index has lines, but %s no manifest: was another --out-dir meant?",
+		    r->o->out_dir);
+	else
+		rc = r->o->resume ? walk(r, "", &y, e) : 0;
+out:
+	rec_free(&y.rec);
+	index_free(&y.line);
+	hashset_free(&y.files);
+	return rc;
+}
+
+int resume_done(struct run *r, const struct item *it, struct err *e)
+{
+	const struct done *d = done_find(&r->done, it->job->id);
+	struct layout_file f;
+	struct buf path = {0};
+	int same, rc = 1;
+
+	if (!d)
+		return 0;
+	buf_addf(&path, "%s/%s", r->o->out_dir, d->file);
+	if (layout_open(&f, buf_cstr(&path), r->plan.set.layout, r->old.nlayers, r->old.last, e) <
+	    0) {
+		rc = -1;
+	} else {
+		same = f.s.n == it->ids.n;
+		for (size_t i = 0; same && i < f.s.n; i++)
+			same = f.s.ids[i] == it->ids.v[i] &&
+			       (!f.s.mask || f.s.mask[i] == it->mask.data[i]);
+		if (!same)
+			rc = err_set(e, "changed",
+			    "%s holds other ids or another mask than record \"%.*s\" has now: the "
+			    "input has "
+			    "changed since",
+			    path.data, it->job->id.n < 200 ? (int)it->job->id.n : 200,
+			    it->job->id.p);
+		layout_close(&f);
+	}
+	buf_free(&path);
+	return rc;
+}

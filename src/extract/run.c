@@ -1,0 +1,322 @@
+#include "extract/run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/pipe.h"
+#include "base/prog.h"
+#include "base/progress.h"
+#include "extract/wake.h"
+
+enum { WINDOW_LEAST = 64, WAIT_MAX_MS = 500, INPUT_POLL_MS = 20 };
+
+#define REPLY_JSON_MAX ((size_t)2 << 30) /* states as JSON: some 12 bytes a value */
+
+int run_fail(struct run *r, const struct err *e)
+{
+	if (!r->failed)
+		r->err = *e;
+	r->failed = 1;
+	if (!atomic_load(&r->stop))
+		atomic_store(&r->stop, 1);
+	return -1;
+}
+
+/* ---- what is done in one turn of the loop ---- */
+
+/* Reads as long as there is room; waits for input only when there is nothing else to do. */
+static int fill(struct run *r, struct err *e)
+{
+	int rc = 1;
+
+	while (rc > 0 && r->n < r->cap && !r->input_ended && (r->n == 0 || flow_ready(r->flow))) {
+		rc = item_next(r, e);
+		r->input_ended = rc == 0;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+static int may_send(const struct run *r)
+{
+	/* the first record goes alone: what is wrong with the server shows before it is kept busy
+	 */
+	return r->plan.adopted || r->flying + r->at_work == 0;
+}
+
+static int send_ready(struct run *r, struct err *e)
+{
+	uint64_t now = wake_ms();
+
+	for (size_t i = 0; i < r->n && may_send(r); i++) {
+		struct item *it = r->item[(r->head + i) % r->cap];
+		struct host *h;
+		int room;
+
+		if (it->state != READY || it->not_before > now)
+			continue;
+		h = host_choose(r);
+		if (!h)
+			return 0;
+		room = disk_room(r, it, e);
+		if (room <= 0)
+			return room;
+		if (item_send(r, it, h, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int wait_ms(const struct run *r, int64_t tick)
+{
+	int ms = tick >= 0 && tick < WAIT_MAX_MS ? (int)tick : WAIT_MAX_MS;
+
+	return !r->input_ended && r->n < r->cap && ms > INPUT_POLL_MS ? INPUT_POLL_MS : ms;
+}
+
+static void take_signal(struct run *r)
+{
+	int sig = wake_signal(r->signals);
+
+	if (sig == 0)
+		return;
+	if (r->signal == 0) {
+		r->signal = sig;
+		atomic_store(&r->stop, 1);
+		if (r->flying + r->at_work > 0)
+			prog_warn("stopping when the %llu records under way are done; once more to "
+				  "stop at once",
+			    (unsigned long long)(r->flying + r->at_work));
+	} else {
+		atomic_store(&r->stop, 2);
+	}
+}
+
+static int turn(struct run *r, struct err *e)
+{
+	struct pollfd fds[2] = {
+	    {.fd = pool_fd(r->pool), .events = POLLIN}, {.fd = r->signals, .events = POLLIN}};
+	struct http_done d;
+	struct item *it;
+	int64_t tick = r->failed ? -1 : part_tick(r->part, wake_ms(), e);
+
+	if (tick == -2)
+		return -1;
+	if (http_wait(r->http, wait_ms(r, tick), fds, 2, e) < 0) {
+		atomic_store(&r->stop, 2);
+		return -1;
+	}
+	take_signal(r);
+	while (http_next(r->http, &d))
+		item_reply(r, &d);
+	while ((it = pool_take(r->pool)))
+		item_worked(r, it);
+	return r->failed ? 0 : settle(r, e);
+}
+
+/* ---- progress ---- */
+
+static void show(struct run *r, struct progress *p)
+{
+	double s = (double)(wake_ms() - r->started) / 1000 + 0.001;
+	double rate = (double)r->tokens / s;
+	char bytes[32], text[200];
+	size_t n;
+
+	if (!progress_due(p))
+		return;
+	num_human((uint64_t)((double)r->bytes / s), bytes);
+	n = (size_t)snprintf(text, sizeof(text),
+	    "%llu records, %.0f tokens/s, %s/s, %llu under way", (unsigned long long)r->made, rate,
+	    bytes, (unsigned long long)(r->flying + r->at_work));
+	if (r->forecast.tokens > r->tokens && rate > 0)
+		snprintf(text + n, sizeof(text) - n, ", %.1f h left",
+		    (double)(r->forecast.tokens - r->tokens) / rate / 3600);
+	progress_draw(p, text);
+}
+
+static int work_left(const struct run *r)
+{
+	if (atomic_load(&r->stop))
+		return atomic_load(&r->stop) < 2 && r->flying + r->at_work > 0;
+	return !r->input_ended || r->n > 0;
+}
+
+static void loop(struct run *r)
+{
+	struct progress *p = progress_open(r->o->flow.progress	    ? PROGRESS_ON
+					   : r->o->flow.no_progress ? PROGRESS_OFF
+								    : PROGRESS_AUTO);
+	struct err e;
+
+	while (work_left(r)) {
+		int rc = 0;
+
+		if (!atomic_load(&r->stop))
+			rc = fill(r, &e) < 0 ? -1 : send_ready(r, &e);
+		if (rc == 0 && work_left(r))
+			rc = turn(r, &e);
+		/* what is under way is waited for: a server may not survive a client that leaves */
+		if (rc < 0)
+			run_fail(r, &e);
+		show(r, p);
+	}
+	progress_close(p);
+}
+
+/* ---- beginning and end ---- */
+
+static void make_tag(struct run *r)
+{
+	struct {
+		struct timespec t;
+		pid_t pid;
+		char host[64];
+	} key;
+
+	memset(&key, 0, sizeof(key));
+	clock_gettime(CLOCK_REALTIME, &key.t);
+	r->start_time = key.t;
+	key.pid = getpid();
+	gethostname(key.host, sizeof(key.host) - 1);
+	snprintf(
+	    r->tag, sizeof(r->tag), "%016llx", (unsigned long long)hash64(&key, sizeof(key), 0));
+}
+
+static int sweep(struct run *r, struct err *e)
+{
+	struct leftovers l;
+	char bytes[32];
+
+	if (!r->dump)
+		return 0;
+	if (dumpdir_leftovers(r->dump, r->o->sweep ? &r->start_time : NULL, &l, e) < 0)
+		return -1;
+	num_human(l.bytes, bytes);
+	if (l.swept > 0)
+		prog_warn("%s: %llu files that others left are deleted", r->o->dump_dir,
+		    (unsigned long long)l.swept);
+	if (l.files > 0)
+		prog_warn("%s: %llu files (%s) are of no record of this run: --sweep deletes those "
+			  "that nobody "
+			  "writes",
+		    r->o->dump_dir, (unsigned long long)l.files, bytes);
+	return 0;
+}
+
+static int open_all(struct run *r, struct err *e)
+{
+	const struct extract_opts *o = r->o;
+	struct http_opt http = {.agent = "e3-extract",
+	    .key = getenv("E3_API_KEY"),
+	    .max_reply = o->backend == BACKEND_JSON ? REPLY_JSON_MAX : 0};
+	struct flow_opt flow = o->flow;
+
+	make_tag(r);
+	r->signals = wake_open(e);
+	if (r->signals < 0 || plan_open(&r->plan, o, e) < 0)
+		return -1;
+	if (o->dump_dir && !(r->dump = dumpdir_open(o->dump_dir, o->server_dump_dir, e)))
+		return -1;
+	flow.own_output = 1;
+	flow.unique_ids = 1;
+	r->flow = flow_open(extract_prog.name, &flow, e);
+	r->http = r->flow ? http_open(&http, e) : NULL;
+	if (!r->http || hosts_open(r, e) < 0 || resume_open(r, e) < 0 || sweep(r, e) < 0)
+		return -1;
+	snprintf(r->plan.set.server_version, sizeof(r->plan.set.server_version), "%s",
+	    r->host[0].facts.version);
+	snprintf(r->plan.set.model, sizeof(r->plan.set.model), "%s",
+	    r->host[0].facts.model[0] ? r->host[0].facts.model : r->host[0].facts.served);
+	r->cap = 2 * (size_t)o->concurrency * r->nhosts;
+	r->cap = r->cap > WINDOW_LEAST ? r->cap : WINDOW_LEAST;
+	r->item = xcalloc(r->cap, sizeof(struct item *));
+	r->pool = pool_open(
+	    o->flow.threads ? (size_t)o->flow.threads : pipe_processors(), work_item, r, e);
+	if (!r->pool)
+		return -1;
+	forecast_read(r);
+	forecast_say(r);
+	r->started = wake_ms();
+	return 0;
+}
+
+static void summary(const struct run *r)
+{
+	double s = (double)(wake_ms() - r->started) / 1000 + 0.001;
+	char total[32], rate[32];
+
+	num_human(r->bytes, total);
+	num_human((uint64_t)((double)r->bytes / s), rate);
+	if (!r->o->flow.quiet)
+		prog_warn("%llu files, %llu tokens, %s in %.1f s: %.0f tokens/s, %s/s",
+		    (unsigned long long)r->made, (unsigned long long)r->tokens, total, s,
+		    (double)r->tokens / s, rate);
+}
+
+/* The input is accounted for: manifest, then rejects and statistics, and the index last. */
+static int finish(struct run *r, struct err *e)
+{
+	struct part *part = r->part;
+	struct flow *f = r->flow;
+
+	if (r->made == 0 && flow_totals(f).rejected > 0 && r->lines == 0 && r->sent > 0)
+		return err_set(e, "rejects", "no record came through; the rejects say why");
+	r->plan.set.complete = 1;
+	if (r->plan.adopted && setinfo_save(&r->plan.set, r->o->out_dir, e) < 0)
+		return -1;
+	summary(r);
+	if (flow_finish(f, e) < 0)
+		return -1;
+	r->flow = NULL;
+	r->part = NULL;
+	return part_finish(part, e);
+}
+
+static void close_all(struct run *r)
+{
+	struct err e;
+
+	atomic_store(&r->stop, 2);
+	http_close(r->http);
+	pool_close(r->pool);
+	settle_rest(r, &e);
+	flow_abort(r->flow);
+	part_close(r->part, &e);
+	hosts_close(r);
+	dumpdir_close(r->dump);
+	done_free(&r->done);
+	plan_close(&r->plan);
+	free(r->item);
+	if (r->out_lock >= 0)
+		close(r->out_lock);
+	if (r->signals >= 0)
+		wake_close(r->signals);
+}
+
+int run_extract(const struct extract_opts *o)
+{
+	struct run r = {.o = o, .signals = -1, .out_lock = -1};
+	struct err e;
+
+	if (open_all(&r, &e) < 0) {
+		run_fail(&r, &e);
+	} else {
+		loop(&r);
+		if (!r.failed && settle_rest(&r, &e) < 0)
+			run_fail(&r, &e);
+		if (!r.failed && !r.signal && finish(&r, &e) < 0)
+			run_fail(&r, &e);
+	}
+	if (r.failed)
+		prog_warn("%s", r.err.msg);
+	else if (r.signal)
+		summary(&r);
+	close_all(&r);
+	return r.signal ? 128 + r.signal : r.failed ? EXIT_FAILED : EXIT_DONE;
+}

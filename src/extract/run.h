@@ -1,0 +1,167 @@
+/* run.h - a run of extraction: what its parts share
+ *
+ *	run.c		the loop: read, send, wait, take back, settle
+ *	item.c		one record in the window, from the input to its verdict
+ *	host.c		a server: what it is, whether it may be sent to
+ *	send.c		one request: out, back, and what its end means
+ *	work.c		what the threads do: wait for the file, check, write
+ *	settle.c	verdicts in input order: rename, index line, source removed
+ *	resume.c	what an earlier run left
+ *	disk.c		space: forecast, back-pressure, the stop before the disk is full
+ *
+ * One loop on one thread, and a pool that checks and writes. A record in the window is in one
+ *state; only AT_WORK belongs to the pool. The window is a ring in input order; its head is settled
+ *first, so that the index keeps the order of the input.
+ *
+ * Memory: the window (twice what is in flight, and 64) of records with their ids; states are
+ *mapped, not held.
+ */
+#ifndef E3_EXTRACT_RUN_H
+#define E3_EXTRACT_RUN_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "extract/dumpdir.h"
+#include "extract/index.h"
+#include "extract/plan.h"
+#include "extract/pool.h"
+#include "extract/produce.h"
+#include "http/http.h"
+#include "io/flow.h"
+#include "io/part.h"
+#include "serve/facts.h"
+#include "serve/reply.h"
+#include "json/rec.h"
+
+enum item_state {
+	READY,	 /* to be sent when its time has come (not_before) */
+	FLYING,	 /* at a server */
+	AT_WORK, /* in the pool */
+	GOOD,	 /* written under a temporary name, waits for its turn */
+	BAD,	 /* err says why */
+};
+
+struct item {
+	struct flow_held *held;
+	struct flow_job *job;
+	struct rec rec;
+	enum item_state state;
+	struct ints ids;
+	struct buf mask; /* bytes 0 and 1 */
+	uint64_t bytes;	 /* expected on disk; 0 while the hidden size is not known */
+	/* the request */
+	struct host *host;
+	struct buf body;
+	char rid[64];
+	unsigned attempts; /* that counted */
+	unsigned sent;
+	uint64_t not_before; /* ms */
+	uint64_t busy_since; /* when a server first said that it is busy, or 0 */
+	/* the reply and what was made of it */
+	char file[256];	  /* in the dump directory; empty: none */
+	struct buf reply; /* of sglang-json: the whole of it */
+	struct span states;
+	struct claim claim;
+	struct product product;
+	int discard; /* only claim and remove the file: the record itself goes on or has failed */
+	int failed;  /* of the work; err */
+	struct err err;
+};
+
+struct host {
+	const char *url;
+	struct serve_facts facts;
+	struct serve_plan *plan;
+	size_t running;
+	uint64_t not_before; /* ms: it is down until then */
+	uint64_t down_since; /* 0: it is up */
+	unsigned pauses;     /* how often it was found down in a row */
+	uint64_t last_good;
+};
+
+/* What the input holds, where it is in files that can be read twice; records 0: not known. */
+struct forecast {
+	uint64_t records, tokens, longest;
+	int said;
+};
+
+struct run {
+	const struct extract_opts *o;
+	struct plan plan;
+	struct dumpdir *dump;
+	struct flow *flow;
+	struct part *part;
+	struct http *http;
+	struct pool *pool;
+	struct host *host;
+	size_t nhosts;
+	int signals, out_lock;
+	char tag[17]; /* makes request ids unique among runs */
+	/* the window: item[(head + i) % cap], i < n */
+	struct item **item;
+	size_t head, n, cap;
+	int input_ended;
+	struct done_set done;
+	struct setinfo old; /* of the set that is gone on with */
+	int resuming;
+	/* counts */
+	uint64_t lines; /* of the index: the number of the next */
+	uint64_t at_work, flying, sent;
+	uint64_t made, tokens, bytes; /* of this run */
+	uint64_t fails_in_row, good;
+	struct forecast forecast;
+	uint64_t started;	    /* ms */
+	struct timespec start_time; /* of the wall clock, for --sweep */
+	/* how it ends */
+	atomic_int stop; /* non-zero: nothing new is sent; 2: waiting threads give up too */
+	int signal;
+	int failed;
+	struct err err;
+};
+
+int run_extract(const struct extract_opts *o); /* the exit status */
+
+/* The first error that ends the run; nothing new is sent after it. Returns -1. */
+int run_fail(struct run *r, const struct err *e);
+
+/* item.c: 1 one more in the window, 0 none now, -1. */
+int item_next(struct run *r, struct err *e);
+void item_free(struct item *it);
+void item_bad(struct item *it, const struct err *e);
+
+/* host.c */
+int hosts_open(struct run *r, struct err *e);
+void hosts_close(struct run *r);
+struct host *host_choose(struct run *r);
+void host_down(struct run *r, struct host *h, const char *why);
+void host_good(struct run *r, struct host *h);
+int64_t hosts_context(const struct run *r); /* the longest prompt that any server takes; -1 */
+
+/* send.c */
+int item_send(struct run *r, struct item *it, struct host *h, struct err *e);
+void item_reply(struct run *r, struct http_done *d);
+
+/* work.c: for the pool; and what the loop does with an item that came back */
+void work_item(void *ctx, void *item);
+void item_worked(struct run *r, struct item *it);
+
+/* settle.c: the head of the window, as far as it is decided; and, at the end of a run that stops
+ * early, whatever is decided. What is not is forgotten: a resumed run will send it. */
+int settle(struct run *r, struct err *e);
+int settle_rest(struct run *r, struct err *e);
+#define FAILS_LEAST 8 /* failures in a row that a run of little concurrency bears, too */
+
+/* resume.c */
+int resume_open(struct run *r, struct err *e);
+/* Whether the record's file is there and holds these ids: 1, 0 not done, -1. */
+int resume_done(struct run *r, const struct item *it, struct err *e);
+
+/* disk.c */
+void forecast_read(struct run *r);
+void forecast_say(struct run *r);
+/* Whether this record may be sent now: 1, 0 later, -1 never (the run is to stop). */
+int disk_room(struct run *r, const struct item *it, struct err *e);
+
+#endif

@@ -1,0 +1,236 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "extract/run.h"
+#include "extract/wake.h"
+#include "serve/outcome.h"
+#include "serve/request.h"
+#include "json/rec.h"
+
+enum { PAUSE_MS = 500, PAUSE_MAX_MS = 30000, BUSY_MAX_MS = 600000 };
+
+static enum serve_route route_of(const struct run *r)
+{
+	return r->o->backend == BACKEND_VLLM ? ROUTE_STATES_VLLM : ROUTE_STATES_SGLANG;
+}
+
+int item_send(struct run *r, struct item *it, struct host *h, struct err *e)
+{
+	struct serve_prompt prompt = {.ids = it->ids.v, .n = it->ids.n};
+	struct http_req req = {.user = it};
+	struct buf url = {0};
+	int rc = 0;
+
+	snprintf(it->rid, sizeof(it->rid), "e3x-%s-%llu-%u", r->tag,
+	    (unsigned long long)it->job->record, it->sent++);
+	if (r->o->backend != BACKEND_VLLM)
+		prompt.rid = it->rid;
+	buf_reset(&it->body);
+	buf_reset(&it->reply);
+	it->file[0] = '\0';
+	it->states = (struct span){0};
+	serve_write(&it->body, h->plan, &prompt);
+	buf_addf(&url, "%s%s", h->url, serve_path(route_of(r)));
+	req.url = buf_cstr(&url);
+	req.body = (struct span){it->body.data, it->body.len};
+	if (!http_start(r->http, &req, e))
+		rc = -1;
+	buf_free(&url);
+	if (rc < 0)
+		return -1;
+	it->host = h;
+	it->state = FLYING;
+	h->running++;
+	r->flying++;
+	r->sent++;
+	return 0;
+}
+
+/* ---- back ---- */
+
+static void work(struct run *r, struct item *it, int discard)
+{
+	it->discard = discard;
+	it->state = AT_WORK;
+	r->at_work++;
+	pool_put(r->pool, it);
+}
+
+/* An attempt that counts: again after a pause, or the record's end. */
+static void charge(struct run *r, struct item *it, const struct err *why)
+{
+	uint64_t pause = PAUSE_MS;
+
+	it->err = *why;
+	if (++it->attempts >= r->o->max_attempts) {
+		err_prefix(&it->err, "after %u attempts: ", it->attempts);
+		it->state = BAD;
+		return;
+	}
+	for (unsigned i = 1; i < it->attempts && pause < PAUSE_MAX_MS; i++)
+		pause *= 2;
+	it->not_before = wake_ms() + (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
+	it->state = READY;
+}
+
+/* 429 and 503: an outage while no other record gets through, else the record's. */
+static void busy(struct run *r, struct item *it, const struct http_done *d, const struct err *why)
+{
+	uint64_t now = wake_ms();
+
+	if (it->busy_since == 0)
+		it->busy_since = now;
+	if (it->host->last_good > it->busy_since || now - it->busy_since > BUSY_MAX_MS) {
+		charge(r, it, why);
+		return;
+	}
+	it->state = READY;
+	it->not_before =
+	    now + (d->retry_after >= 0 && d->retry_after < 3600 ? (uint64_t)d->retry_after * 1000
+								: PAUSE_MS);
+}
+
+static void fail_run(struct run *r, struct item *it, const struct err *why)
+{
+	struct err e = *why;
+
+	it->err = *why;
+	it->state = READY; /* it may be good after what is wrong has been mended */
+	err_prefix(&e, "%s: ", it->host->url);
+	run_fail(r, &e);
+}
+
+static void act(struct run *r, struct item *it, struct http_done *d, struct serve_outcome out,
+    const struct err *why)
+{
+	switch (out.class) {
+	case CLASS_OK: break;
+	case CLASS_PERMANENT: item_bad(it, why); break;
+	case CLASS_TRANSIENT:
+		if (d->status == 429 || d->status == 503)
+			busy(r, it, d, why);
+		else
+			charge(r, it, why);
+		break;
+	case CLASS_UNPARSED: charge(r, it, why); break;
+	case CLASS_OUTAGE:
+		it->state = READY;
+		host_down(r, it->host, out.name);
+		break;
+	case CLASS_CONFIG:
+	case CLASS_OURS: fail_run(r, it, why); break;
+	}
+}
+
+/* Where the states are: a file's name, or a span of the reply, which the item then keeps. */
+static int find_states(struct run *r, struct item *it, struct http_done *d,
+    const struct serve_reply *reply, struct err *e)
+{
+	struct buf path = {0};
+	int rc = 0;
+
+	if (r->o->backend == BACKEND_JSON) {
+		it->reply = d->body;
+		d->body = (struct buf){0};
+		it->states = reply->states;
+	} else if (r->o->backend == BACKEND_DUMP) {
+		snprintf(it->file, sizeof(it->file), "%s" DUMP_END, it->rid);
+	} else if (json_str(&path, reply->states_path, NULL) < 0) {
+		rc = err_set(e, "no-file",
+		    "no hidden_states_path in the reply: start the server with the hidden-states "
+		    "connector");
+	} else {
+		rc = dumpdir_name(r->dump, (struct span){path.data, path.len}, it->file, e);
+	}
+	buf_free(&path);
+	return rc;
+}
+
+static enum serve_found check(
+    struct run *r, struct item *it, struct http_done *d, struct serve_reply *reply, struct err *e)
+{
+	struct serve_sent sent = {.ids = it->ids.v,
+	    .n = it->ids.n,
+	    .max_new_tokens = 1,
+	    .rid = r->o->backend == BACKEND_VLLM ? NULL : it->rid,
+	    .context = it->host->facts.context};
+	enum serve_found found;
+
+	if (serve_reply_read(reply, route_of(r), (struct span){d->body.data, d->body.len}, e) < 0)
+		return FOUND_SHAPE;
+	found = serve_reply_check(reply, &sent, e);
+	if (found == FOUND_GOOD && r->o->backend == BACKEND_VLLM && !reply->has_prompt_ids) {
+		err_set(e, "ids",
+		    "no prompt_token_ids in the reply: the server can't show what it ran");
+		found = FOUND_NO_IDS;
+	}
+	if (found == FOUND_MISMATCH)
+		e->class = "ids";
+	return found;
+}
+
+/* Status 200: to the pool, or what is wrong. The file of an answer that can't be used is removed.
+ */
+static void answered(struct run *r, struct item *it, struct http_done *d)
+{
+	struct serve_reply reply = {0};
+	struct serve_evidence ev = {.status = d->status};
+	struct err e = {0}, path;
+	int located;
+
+	ev.found = check(r, it, d, &reply, &e);
+	located = ev.found != FOUND_SHAPE &&
+		  find_states(r, it, d, &reply, ev.found == FOUND_GOOD ? &e : &path) == 0;
+	if (ev.found == FOUND_GOOD && located) {
+		host_good(r, it->host);
+		work(r, it, 0);
+	} else if (ev.found == FOUND_GOOD) {
+		/* before the first record is through, what is wrong is wrong for all */
+		if (r->plan.adopted)
+			item_bad(it, &e);
+		else
+			fail_run(r, it, &e);
+	} else if (ev.found == FOUND_MISMATCH) {
+		item_bad(it, &e);
+		if (located && it->file[0])
+			work(r, it, 1);
+	} else {
+		act(r, it, d, serve_classify(&ev), &e);
+	}
+	serve_reply_free(&reply);
+}
+
+static void refused(struct run *r, struct item *it, struct http_done *d)
+{
+	struct serve_evidence ev = {
+	    .curl = d->curl, .sys_errno = d->sys_errno, .status = d->status, .found = FOUND_SHAPE};
+	struct serve_outcome out;
+	struct buf text = {0};
+	struct err e;
+
+	if (d->curl == 0 && serve_error_read(&text, (struct span){d->body.data, d->body.len}))
+		ev.found = FOUND_LOADING;
+	out = serve_classify(&ev);
+	if (d->curl != 0)
+		err_set(&e, "server", "%s: %s", out.name, d->why);
+	else
+		err_set(&e, out.class == CLASS_PERMANENT ? "refused" : "server",
+		    "%s: status %d: %s", out.name, d->status, buf_cstr(&text));
+	act(r, it, d, out, &e);
+	buf_free(&text);
+}
+
+void item_reply(struct run *r, struct http_done *d)
+{
+	struct item *it = d->user;
+
+	r->flying--;
+	it->host->running--;
+	buf_free(&it->body);
+	if (d->curl == 0 && d->status == 200)
+		answered(r, it, d);
+	else
+		refused(r, it, d);
+	buf_free(&d->body);
+}

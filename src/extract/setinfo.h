@@ -1,0 +1,38 @@
+/* setinfo.h - what all files of a set share: OUT_DIR/manifest.json
+ *
+ * Written when the first record is known, so that an interrupted set can be read, and again at the
+ * end with the counts. A resumed run holds its own against it. No clock. */
+#ifndef E3_SETINFO_H
+#define E3_SETINFO_H
+
+#include <stdint.h>
+
+#include "extract/layout.h"
+
+struct setinfo {
+	enum layout layout;
+	int layer[STATES_SLOTS];
+	unsigned nlayers;
+	enum convention convention;
+	int last;
+	enum norm norm;	 /* of the last state in the files; NORM_UNSAID where there is none */
+	uint64_t hidden; /* 0: not known yet */
+	enum dtype dtype;
+	char model[256];
+	char backend[32], server_version[64];
+	int applied; /* the norm, by us */
+	uint64_t records, tokens, bytes;
+	int complete; /* the whole input was accounted for */
+};
+
+/* "2,30,58", and its reading: class "layers" for anything but numbers that ascend. */
+void setinfo_layers(struct buf *out, const struct setinfo *s);
+int setinfo_read_layers(struct setinfo *s, struct span text, struct err *e);
+
+int setinfo_save(const struct setinfo *s, const char *out_dir, struct err *e);
+/* Class "missing" where there is no manifest. */
+int setinfo_load(struct setinfo *s, const char *out_dir, struct err *e);
+/* What decides whether files may stand side by side: -1, and what differs. */
+int setinfo_same(const struct setinfo *old, const struct setinfo *now, struct err *e);
+
+#endif

@@ -1,0 +1,177 @@
+#include "extract/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/prog.h"
+#include "extract/index.h"
+#include "extract/records.h"
+#include "extract/setinfo.h"
+#include "json/rec.h"
+
+struct verify {
+	const struct extract_opts *o;
+	struct setinfo set;
+	struct records records;
+};
+
+struct thread {
+	struct rec rec;
+	struct index_line line;
+};
+
+static void *thread_open(void *ctx, struct err *e)
+{
+	(void)ctx;
+	(void)e;
+	return xcalloc(1, sizeof(struct thread));
+}
+
+static void thread_close(void *ctx, void *thread)
+{
+	struct thread *t = thread;
+
+	(void)ctx;
+	rec_free(&t->rec);
+	index_free(&t->line);
+	free(t);
+}
+
+static int check_record(
+    const struct verify *v, const struct sample *s, struct span id, struct err *e)
+{
+	const struct record *r;
+
+	if (!v->o->records)
+		return 0;
+	r = records_find(&v->records, id);
+	if (!r)
+		return err_set(e, "record", "%s has no record of this id", v->o->records);
+	if (!record_same_ids(r, s->ids, s->n))
+		return err_set(e, "ids", "the file holds other ids than the record");
+	for (size_t i = 0; s->mask && i < s->n; i++)
+		if (s->mask[i] != record_mask(r, i))
+			return err_set(e, "mask", "loss_mask[%zu] is not the record's", i);
+	return 0;
+}
+
+static int check_values(const struct verify *v, struct states *s, struct err *e)
+{
+	for (unsigned i = 0; i < s->nslots; i++)
+		s->slot[i].layer = i < v->set.nlayers ? v->set.layer[i] : STATES_LAST;
+	if (s->dtype != v->set.dtype || s->hidden != v->set.hidden)
+		return err_set(e, "dtype", "%s of hidden size %zu, the set is %s of %llu",
+		    dtypes[s->dtype].name, s->hidden, dtypes[v->set.dtype].name,
+		    (unsigned long long)v->set.hidden);
+	return states_check(s, v->set.convention == LAYERS_IN ? 0 : -2, e);
+}
+
+static int check_open(
+    const struct verify *v, struct layout_file *f, const struct index_line *l, struct err *e)
+{
+	struct span all = layout_bytes(f);
+
+	if (all.n != l->bytes)
+		return err_set(e, "size", "the file has %zu bytes, its line says %llu", all.n,
+		    (unsigned long long)l->bytes);
+	if (hash64(all.p, all.n, 0) != l->xxh64)
+		return err_set(e, "checksum", "the file's xxh64 is not that of its line");
+	if (f->s.n != l->seq_len)
+		return err_set(e, "length", "the file has %zu ids, its line says %llu", f->s.n,
+		    (unsigned long long)l->seq_len);
+	if (v->set.layout == LAYOUT_MODELOPT && v->set.last && f->s.norm != v->set.norm)
+		return err_set(e, "norm", "hidden_states_prenorm is not what the manifest says");
+	if (layout_check(f, e) < 0 || check_values(v, &f->s.states, e) < 0)
+		return -1;
+	return check_record(v, &f->s, (struct span){l->id.data, l->id.len}, e);
+}
+
+static int check_file(const struct verify *v, const struct index_line *l, struct err *e)
+{
+	struct layout_file f;
+	struct buf path = {0};
+	int rc;
+
+	buf_addf(&path, "%s/%s", v->o->verify, l->file.data);
+	rc = layout_open(&f, buf_cstr(&path), v->set.layout, v->set.nlayers, v->set.last, e);
+	if (rc == 0) {
+		rc = check_open(v, &f, l, e);
+		layout_close(&f);
+	}
+	buf_free(&path);
+	return rc;
+}
+
+static void bad_line(struct flow_job *job, const struct rec *rec, const struct err *why)
+{
+	struct buf v = {0};
+
+	buf_adds(&v, "{\"class\":");
+	buf_add_json(&v, why->class, strlen(why->class));
+	buf_adds(&v, ",\"reason\":");
+	buf_add_json(&v, why->msg, strlen(why->msg));
+	buf_addc(&v, '}');
+	rec_copy(job->out, rec, &(struct rec_edit){"verify", {v.data, v.len}}, 1);
+	buf_addc(job->out, '\n');
+	buf_free(&v);
+}
+
+static int work(void *ctx, void *thread, struct flow_job *job)
+{
+	const struct verify *v = ctx;
+	struct thread *t = thread;
+	struct err why;
+
+	job->verdict = FLOW_REJECT;
+	if (rec_parse(&t->rec, job->line.p, job->line.n, &job->err) < 0)
+		return 0;
+	job->object = 1;
+	if (index_read(&t->line, &t->rec, &job->err) < 0)
+		return 0;
+	job->id =
+	    (struct span){arena_dup(job->arena, t->line.id.data, t->line.id.len), t->line.id.len};
+	if (check_file(v, &t->line, &why) == 0)
+		return flow_drop(job, "good");
+	job->verdict = FLOW_OUT;
+	bad_line(job, &t->rec, &why);
+	return 0;
+}
+
+static int finish(struct flow *f, struct err *e)
+{
+	uint64_t bad = flow_totals(f).out, all = flow_totals(f).in;
+
+	if (flow_finish(f, e) < 0) {
+		flow_abort(f);
+		return -1;
+	}
+	if (bad == 0)
+		return 0;
+	return err_set(e, "verify", "%llu of %llu files are not good", (unsigned long long)bad,
+	    (unsigned long long)all);
+}
+
+int verify_run(const struct extract_opts *o)
+{
+	static const struct flow_ops ops = {thread_open, thread_close, work, NULL};
+	struct verify v = {.o = o};
+	struct flow_opt opt = o->flow;
+	struct flow *f = NULL;
+	struct err e;
+	int rc = -1;
+
+	opt.unique_ids = 1;
+	if (setinfo_load(&v.set, o->verify, &e) == 0 &&
+	    (!o->records || records_load(&v.records, o->records, &e) == 0) &&
+	    (f = flow_open(extract_prog.name, &opt, &e)) && flow_run(f, &ops, &v, &e) == 0)
+		rc = finish(f, &e);
+	else
+		flow_abort(f);
+	records_free(&v.records);
+	if (rc < 0)
+		prog_warn("%s", e.msg);
+	return rc < 0 ? EXIT_FAILED : EXIT_DONE;
+}

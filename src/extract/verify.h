@@ -1,0 +1,15 @@
+/* verify.h - --verify DIR: index records in, those whose files are not good out
+ *
+ * A file is good when it is there with the size and hash of its line, reads as its layout, its
+ * archive's CRCs fit, it holds one row of every layer for each id, every value is finite, no row
+ * zero, no slot constant or twice (states.h); and, with --records, the ids and the mask of its
+ * record. What comes out is the record with {"verify":{"class":...,"reason":...}} appended; the
+ * exit status is 1 then. */
+#ifndef E3_VERIFY_H
+#define E3_VERIFY_H
+
+struct extract_opts;
+
+int verify_run(const struct extract_opts *o); /* the exit status */
+
+#endif

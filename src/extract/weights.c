@@ -1,0 +1,112 @@
+#include "extract/weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "tensor/half.h"
+#include "tensor/st.h"
+#include "json/config.h"
+#include "json/doc.h"
+#include "json/val.h"
+
+static const char *const names[] = {"model.norm.weight", "language_model.model.norm.weight",
+    "model.language_model.norm.weight", "norm.weight"};
+
+#define NNAMES (sizeof(names) / sizeof(names[0]))
+
+/* The file of the folder that the index says holds one of the names; "model.safetensors" without an
+ * index. */
+static int find_file(struct buf *path, const char *dir, struct err *e)
+{
+	struct buf index = {0}, text = {0};
+	struct arena arena = {0};
+	struct jval root;
+	const struct jval *map, *file = NULL;
+	int rc = 0;
+
+	buf_addf(&index, "%s/model.safetensors.index.json", dir);
+	if (access(buf_cstr(&index), F_OK) < 0) {
+		buf_addf(path, "%s/model.safetensors", dir);
+		goto out;
+	}
+	rc = doc_slurp(&text, index.data, DOC_MAX, e);
+	if (rc == 0)
+		rc = val_parse(&root, (struct span){text.data, text.len}, 1, &arena, NULL, e);
+	if (rc < 0)
+		goto out;
+	map = val_get(&root, "weight_map");
+	for (size_t i = 0; i < NNAMES && !file && map; i++)
+		file = val_get(map, names[i]);
+	if (!file || file->kind != J_STR || memchr(file->u.s.p, '/', file->u.s.n))
+		rc = err_set(e, "model", "%s names no %s", index.data, names[0]);
+	else
+		buf_addf(path, "%s/%.*s", dir, (int)file->u.s.n, file->u.s.p);
+out:
+	arena_free(&arena);
+	buf_free(&index);
+	buf_free(&text);
+	return rc;
+}
+
+static int read_weight(struct norm_weights *w, const char *path, struct err *e)
+{
+	struct st *f = st_open(path, e);
+	const struct tensor *t = NULL;
+	int rc = 0;
+
+	if (!f)
+		return -1;
+	for (size_t i = 0; i < NNAMES && !t; i++)
+		t = st_get(f, names[i]);
+	if (!t || t->ndim != 1 ||
+	    (t->dtype != DT_BF16 && t->dtype != DT_F16 && t->dtype != DT_F32)) {
+		rc = err_set(
+		    e, "model", "%s: no final norm weight %s of one dimension", path, names[0]);
+	} else {
+		w->n = (size_t)t->dim[0];
+		w->w = xreallocarray(NULL, w->n, sizeof(*w->w));
+		for (size_t i = 0; i < w->n; i++)
+			w->w[i] = half_load(
+			    t->dtype, (const char *)tensor_data(t) + i * dtypes[t->dtype].size);
+	}
+	st_close(f);
+	return rc;
+}
+
+int weights_load(struct norm_weights *w, const char *dir, struct err *e)
+{
+	struct config c;
+	struct buf path = {0};
+	int rc;
+
+	*w = (struct norm_weights){0};
+	if (config_load(&c, dir, e) < 0)
+		return -1;
+	if (strncmp(c.model_type, "gemma", 5) == 0)
+		return err_set(e, "model",
+		    "%s: the final norm of %s is no plain RMSNorm: --apply-norm can't make it", dir,
+		    c.model_type);
+	if (c.rms_norm_eps <= 0)
+		return err_set(e, "model", "%s/config.json: no rms_norm_eps", dir);
+	w->eps = c.rms_norm_eps;
+	rc = find_file(&path, dir, e);
+	if (rc == 0)
+		rc = read_weight(w, buf_cstr(&path), e);
+	if (rc == 0 && c.hidden_size > 0 && w->n != (size_t)c.hidden_size)
+		rc = err_set(e, "model",
+		    "%s: the final norm has %zu weights, the hidden size is %lld", dir, w->n,
+		    (long long)c.hidden_size);
+	buf_free(&path);
+	return rc;
+}
+
+void weights_free(struct norm_weights *w)
+{
+	free(w->w);
+	*w = (struct norm_weights){0};
+}

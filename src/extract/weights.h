@@ -1,0 +1,25 @@
+/* weights.h - the final norm of a model folder: for --apply-norm
+ *
+ * The weight stands in one of the folder's safetensors files, which model.safetensors.index.json
+ * names (a model of one file needs no index): model.norm.weight, or
+ * language_model.model.norm.weight where a vision model wraps it. eps is the config's rms_norm_eps.
+ */
+#ifndef E3_WEIGHTS_H
+#define E3_WEIGHTS_H
+
+#include <stddef.h>
+
+struct err;
+
+struct norm_weights {
+	float *w;
+	size_t n;
+	double eps;
+};
+
+/* Class "model". Models whose norm is another function (Gemma multiplies by 1 + weight) are
+ * refused. */
+int weights_load(struct norm_weights *w, const char *dir, struct err *e);
+void weights_free(struct norm_weights *w);
+
+#endif

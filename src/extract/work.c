@@ -1,0 +1,155 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/prog.h"
+#include "extract/run.h"
+#include "extract/wake.h"
+
+/* Ids and mask as the files hold them. */
+static int64_t *widen(const struct item *it)
+{
+	int64_t *v = xreallocarray(NULL, 2 * it->ids.n, sizeof(*v));
+
+	for (size_t i = 0; i < it->ids.n; i++) {
+		v[i] = it->ids.v[i];
+		v[it->ids.n + i] = it->mask.data[i];
+	}
+	return v;
+}
+
+static int capture(struct run *r, struct item *it, struct capture *c, struct err *e)
+{
+	struct capture_want w = plan_want(&r->plan, it->ids.v, it->ids.n);
+
+	if (r->o->backend == BACKEND_JSON)
+		return capture_json(c, it->states, &w, e);
+	if (dumpdir_claim(r->dump, it->file, &r->stop, &it->claim, e) < 0)
+		return -1;
+	if (r->o->backend == BACKEND_DUMP)
+		return capture_dump(c, it->claim.path, &w, e);
+	return capture_vllm(c, it->claim.path, &w, e);
+}
+
+/* Until the plan is adopted one record alone is on its way, so that nobody else reads it. */
+static int make(struct run *r, struct item *it, struct capture *c, struct err *e)
+{
+	struct sample s = {.id = it->job->id, .n = it->ids.n};
+	int64_t *rows;
+	int rc;
+
+	rc = r->plan.adopted ? plan_agree(&r->plan, c, e)
+			     : plan_adopt(&r->plan, c, r->resuming ? &r->old : NULL, e);
+	if (rc < 0)
+		return -1;
+	rows = widen(it);
+	s.ids = rows;
+	s.mask = rows + it->ids.n;
+	s.states = c->states;
+	s.aux = r->plan.set.nlayers;
+	s.last = r->plan.set.last;
+	s.norm = r->plan.delivered;
+	rc = produce(&it->product, &r->plan, &s, it->job->record, e);
+	free(rows);
+	return rc;
+}
+
+static void remove_source(struct run *r, struct item *it)
+{
+	struct err e;
+
+	if (it->claim.path && claim_remove(r->dump, &it->claim, &e) < 0)
+		prog_warn("%s", e.msg);
+}
+
+void work_item(void *ctx, void *item)
+{
+	struct run *r = ctx;
+	struct item *it = item;
+	struct capture c = {0};
+	struct err e = {0};
+
+	if (it->discard) {
+		/* a server that still writes would make the file anew: its lock is waited for */
+		dumpdir_claim(r->dump, it->file, &r->stop, &it->claim, &e);
+		remove_source(r, it);
+		return;
+	}
+	it->failed = capture(r, it, &c, &e) < 0 || make(r, it, &c, &e) < 0;
+	capture_close(&c);
+	if (!it->failed)
+		return;
+	it->err = e;
+	/* what was stopped is left for the next run; what failed is of no use to anybody */
+	if (strcmp(e.class, "stopped") == 0)
+		claim_free(&it->claim);
+	else
+		remove_source(r, it);
+}
+
+/* ---- back in the loop ---- */
+
+static int one_of(const char *class, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(class, list[i]) == 0)
+			return 1;
+	return 0;
+}
+
+static void bad_work(struct run *r, struct item *it)
+{
+	/* no whole file: another try may bring it */
+	static const char *const again[] = {"no-file", "truncated", "format"};
+	/* wrong for every record as long as nothing is mended, when it is so for the first one */
+	static const char *const all[] = {
+	    "layers", "norm", "layout", "manifest", "members", "dump-dir", "shape", "dtype"};
+
+	if (strcmp(it->err.class, "system") == 0) {
+		it->state = READY;
+		run_fail(r, &it->err);
+	} else if (strcmp(it->err.class, "stopped") == 0) {
+		it->state = READY;
+	} else if (!r->plan.adopted && one_of(it->err.class, all, sizeof(all) / sizeof(all[0]))) {
+		it->state = READY;
+		run_fail(r, &it->err);
+	} else if (one_of(it->err.class, again, 3) && ++it->attempts < r->o->max_attempts) {
+		it->state = READY;
+		it->not_before = wake_ms() + 100 * it->attempts;
+	} else {
+		it->state = BAD;
+	}
+}
+
+/* Once, when the first record is through. */
+static void first_good(struct run *r)
+{
+	struct err e;
+
+	if (setinfo_save(&r->plan.set, r->o->out_dir, &e) < 0)
+		run_fail(r, &e);
+	for (size_t i = 0; i < r->n; i++) {
+		struct item *it = r->item[(r->head + i) % r->cap];
+
+		it->bytes = plan_bytes(&r->plan, it->ids.n);
+	}
+	forecast_say(r);
+}
+
+void item_worked(struct run *r, struct item *it)
+{
+	r->at_work--;
+	if (it->discard) {
+		it->state = BAD; /* with the error that it had before */
+		it->discard = 0;
+		return;
+	}
+	if (it->failed) {
+		bad_work(r, it);
+		return;
+	}
+	it->state = GOOD;
+	if (r->good++ == 0)
+		first_good(r);
+}
