@@ -1,0 +1,135 @@
+#include "unit.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "chat/impl.h"
+
+#define HEAD "# Tools\n\n## functions\nnamespace functions {\n"
+#define FN(params) \
+	"[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":" params "}}]"
+#define OBJ(props)  FN("{\"type\":\"object\",\"properties\":{" props "}}")
+#define DEFS(d, p)  FN("{\"$defs\":{" d "},\"properties\":{" p "}}")
+#define OUT(params) HEAD "type f = (_: " params ") => any;\n}\n"
+#define ONE(prop)   OUT("{\n  " prop "\n}")
+
+static const struct {
+	const char *in, *want; /* want NULL: the template falls back to JSON */
+} rows[] = {
+    /* the frame */
+    {"[]", ""},
+    {"[{\"type\":\"_plugin\"},{\"type\":\"function\",\"function\":{}}]", ""},
+    {"[{\"type\":\"function\",\"function\":{\"name\":\"noargs\"}}]",
+	HEAD "type noargs = (_: {}) => any;\n}\n"},
+    {"[{\"type\":\"function\",\"function\":{\"description\":\"a\\n\\nb\"}}]",
+	HEAD "// a\n\n// b\ntype function = (_: {}) => any;\n}\n"},
+    {FN("null"), OUT("{}")},
+    {FN("{\"type\":\"string\"}"), OUT("{}")},
+    {FN("[1]"), NULL},
+    {"[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"description\":5}}]", NULL},
+    /* objects */
+    {OBJ("\"a\":{\"type\":\"string\"}"), ONE("a?: string")},
+    {FN("{\"properties\":{\"a\":true,\"b\":false,\"c\":{}},\"required\":[\"c\",\"b\"]}"),
+	OUT("{\n  b: null,\n  c: any,\n  a?: any\n}")},
+    {OBJ("\"o\":{\"type\":\"object\",\"additionalProperties\":true}"),
+	ONE("o?: {\n    [k: string]: any\n  }")},
+    {OBJ("\"o\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\","
+	 "\"description\":\"not printed\"}}"),
+	ONE("o?: {\n    [k: string]: number\n  }")},
+    {OBJ("\"o\":{\"type\":\"object\",\"additionalProperties\":null}"), ONE("o?: {}")},
+    {OBJ("\"o\":{\"type\":\"object\",\"additionalProperties\":1}"), NULL},
+    {FN("{\"properties\":null}"), NULL},
+    {FN("{\"properties\":{},\"required\":null}"), NULL},
+    /* comments */
+    {OBJ("\"a\":{\"type\":\"string\",\"pattern\":\"^a\",\"minLength\":1,\"maximum\":3,"
+	 "\"description\":\"d\",\"default\":\"\xc3\xa9\"}"),
+	ONE("// d\n  // minLength: 1, pattern: ^a\n  // Default: \"\xc3\xa9\"\n  a?: string")},
+    {OBJ("\"a\":{\"type\":\"number\",\"maximum\":null,\"minimum\":1.0,\"default\":1.0}"),
+	ONE("// maximum: None, minimum: 1.0\n  // Default: 1.0\n  a?: number")},
+    {OBJ("\"a\":{\"type\":\"boolean\",\"default\":true}"), ONE("// Default: True\n  a?: boolean")},
+    {OBJ("\"a\":{\"type\":\"object\",\"default\":{\"k\":[1,\"x\"]}}"),
+	ONE("// Default: {\"k\": [1, \"x\"]}\n  a?: {}")},
+    {OBJ("\"a\":{\"type\":\"string\",\"default\":null}"), ONE("a?: string")},
+    {OBJ("\"a\":{\"type\":\"string\",\"description\":[1]}"), NULL},
+    {OBJ("\"a\":{\"type\":\"string\",\"description\":[]}"), ONE("a?: string")},
+    /* types */
+    {OBJ("\"a\":{\"enum\":[\"x\\\"y\",1.0,null,true]}"), ONE("a?: \"x\"y\" | 1.0 | None | True")},
+    {OBJ("\"a\":{\"enum\":[1,true,null],\"type\":\"integer\"}"), ONE("a?: 1 | True | None")},
+    {OBJ("\"a\":{\"enum\":[1.5],\"type\":\"integer\"}"), NULL},
+    {OBJ("\"a\":{\"enum\":[\"x\"],\"type\":[\"null\",\"string\"]}"), ONE("a?: \"x\"")},
+    {OBJ("\"a\":{\"enum\":[\"x\"],\"type\":[\"string\",\"number\"]}"), NULL},
+    {OBJ("\"a\":{\"enum\":[\"x\"],\"type\":[\"null\",\"string\",\"number\"]}"), NULL},
+    {OBJ("\"a\":{\"anyOf\":[{\"type\":\"string\",\"description\":\"no\"},{\"type\":\"null\"}]}"),
+	ONE("a?: string | null")},
+    {OBJ("\"a\":{\"type\":[\"integer\",\"object\",\"array\"]}"),
+	ONE("a?: number | {} | Array<any>")},
+    {OBJ("\"a\":{\"type\":[\"any\"]}"), NULL},
+    {OBJ("\"a\":{\"type\":\"date\"}"), ONE("a?: date")},
+    {OBJ("\"a\":{\"oneOf\":[]}"), NULL},
+    {OBJ("\"a\":{\"description\":\"only\"}"), NULL},
+    {OBJ("\"a\":{\"type\":\"array\"}"), ONE("a?: Array<any>")},
+    {OBJ("\"a\":{\"type\":\"array\",\"items\":{},\"minItems\":1}"),
+	ONE("// minItems: 1\n  a?: Array<any>")},
+    {OBJ("\"a\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":2}}"),
+	ONE("a?: Array<\n    // maxLength: 2\n    string\n  >")},
+    /* references */
+    {DEFS("\"A\":{\"type\":\"string\",\"description\":\"d\"}", "\"a\":{\"$ref\":\"#/$defs/A\"}"),
+	HEAD "// d\ninterface A string\ntype f = (_: {\n  a?: A\n}) => any;\n}\n"},
+    {DEFS("\"B\":{\"type\":\"object\",\"properties\":{\"n\":{\"$ref\":\"#/$defs/B\"}}}", ""),
+	HEAD "interface B {\n  n?: B\n}\ntype f = (_: {}) => any;\n}\n"},
+    {FN("{\"properties\":{\"a\":{\"$ref\":\"#\"},\"b\":true},\"required\":[\"b\"],"
+	"\"additionalProperties\":1}"),
+	HEAD "interface parameters {\n  a?: parameters,\n  b: any\n}\ntype f = (_: parameters) => "
+	     "any;\n}\n"},
+    {DEFS("\"A\":{\"anyOf\":[{\"$ref\":\"#\"}]}", ""),
+	HEAD "interface A parameters\ntype f = (_: {}) => any;\n}\n"},
+    {OBJ("\"a\":{\"$ref\":\"#/$defs/A\"}"), NULL},
+    {OBJ("\"a\":{\"$ref\":\"http://x\"}"), NULL},
+    {DEFS("\"A\":true", ""), NULL},
+    {DEFS("\"A\":{\"oneOf\":[]}", ""), NULL},
+    /* the reference's example */
+    {"[{\"function\":{\"description\":\"Get weather\\nfor a place\",\"name\":\"get_weather\","
+     "\"parameters\":{\"properties\":{\"days\":{\"default\":3,\"minimum\":1,\"type\":\"integer\"},"
+     "\"loc\":{\"description\":\"city\",\"minLength\":1,\"type\":\"string\"},"
+     "\"o\":{\"additionalProperties\":false,\"properties\":{\"x\":{\"type\":[\"string\",\"null\"]}}"
+     ","
+     "\"type\":\"object\"},\"tags\":{\"items\":{\"description\":\"tag\",\"type\":\"string\"},"
+     "\"type\":\"array\"},\"unit\":{\"description\":\"unit\",\"enum\":[\"c\",\"f\"],"
+     "\"type\":\"string\"}},\"required\":[\"loc\"],\"type\":\"object\"}},\"type\":\"function\"},"
+     "{\"function\":{\"name\":\"noargs\"},\"type\":\"function\"}]",
+	HEAD "// Get weather\n// for a place\ntype get_weather = (_: {\n  // city\n"
+	     "  // minLength: 1\n  loc: string,\n  // minimum: 1\n  // Default: 3\n"
+	     "  days?: number,\n  o?: {\n    x?: string | null,\n    [k: string]: never\n  },\n"
+	     "  tags?: Array<\n    // tag\n    string\n  >,\n  // unit\n  unit?: \"c\" | \"f\"\n"
+	     "}) => any;\ntype noargs = (_: {}) => any;\n}\n"},
+};
+
+static void declares_as_moonshot_does(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct arena a = {0};
+		struct buf b = {0};
+		struct jval v;
+		struct err e;
+		int rc;
+
+		if (val_parse(&v, (struct span){rows[i].in, strlen(rows[i].in)}, 0, &a, NULL, &e))
+			fail_msg("%s: %s", rows[i].in, e.msg);
+		rc = chat_tools_ts(&b, &v, &a);
+		if (rows[i].want && rc < 0)
+			fail_msg("%s: falls back", rows[i].in);
+		if (!rows[i].want && rc == 0)
+			fail_msg("%s: declared as %.*s", rows[i].in, (int)b.len, b.data);
+		assert_bytes(rows[i].in, b.data, b.len, rows[i].want ? rows[i].want : "");
+		buf_free(&b);
+		arena_free(&a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(declares_as_moonshot_does)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
