@@ -1,0 +1,158 @@
+/* A sequence as a person reads it: its text, what is supervised standing out, turns on lines of
+ * their own.
+ *
+ *	== d/3#turn2
+ *	<|im_user|>user<|im_middle|>What is 2+2?<|im_end|>
+ *	<|im_assistant|>assistant<|im_middle|><think>⟦Simple sum.</think>4<|im_end|>⟧
+ *	-- 21 tokens: 15 prompt, 6 supervised in 1 span
+ *
+ * On a terminal supervised text is green and bold and special tokens are blue, instead of the
+ * brackets. A line feed is shown before it is made; other control characters are \xNN, since a
+ * record must not write to a terminal. */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "bpe/bpe.h"
+#include "tokenize/tokenize.h"
+
+#define OPEN  "\xe2\x9f\xa6" /* U+27E6 */
+#define CLOSE "\xe2\x9f\xa7" /* U+27E7 */
+#define LF    "\xe2\x86\xb5" /* U+21B5 */
+
+static const char *const ends[] = {"<|im_end|>", "<|end_of_msg|>", "<｜end▁of▁sentence｜>",
+    "<|eot_id|>", "<|eom_id|>", "<|return|>", "<|end|>", "<|call|>", "[e~[", "<|role_end|>"};
+
+enum look { LOOK_NONE, LOOK_PROMPT, LOOK_PROMPT_SPECIAL, LOOK_TARGET, LOOK_TARGET_SPECIAL };
+
+struct pen {
+	struct buf *out;
+	const struct show *s;
+	enum look look;
+	int broken; /* a turn's end is written, its line not ended yet */
+	int start;  /* nothing is on the line */
+};
+
+static void set_look(struct pen *p, enum look look)
+{
+	static const char *const code[] = {[LOOK_NONE] = "\033[0m",
+	    [LOOK_PROMPT] = "\033[0m",
+	    [LOOK_PROMPT_SPECIAL] = "\033[0;34m",
+	    [LOOK_TARGET] = "\033[0;1;32m",
+	    [LOOK_TARGET_SPECIAL] = "\033[0;1;36m"};
+	int was = p->look >= LOOK_TARGET, is = look >= LOOK_TARGET;
+
+	if (look == p->look)
+		return;
+	if (p->s->colour)
+		buf_adds(p->out, code[look]);
+	else if (was != is)
+		buf_adds(p->out, is ? OPEN : CLOSE);
+	p->look = look;
+}
+
+static void end_line(struct pen *p)
+{
+	if (!p->start)
+		buf_addc(p->out, '\n');
+	p->start = 1;
+	p->broken = 0;
+}
+
+static void put_char(struct pen *p, const char *c, size_t n)
+{
+	unsigned char b = (unsigned char)*c;
+
+	if (b == '\n') {
+		buf_adds(p->out, LF);
+		p->start = 0;
+		end_line(p);
+		return;
+	}
+	if (n == 1 && (b < 0x20 || b == 0x7f) && b != '\t')
+		buf_addf(p->out, "\\x%02x", b);
+	else if (n == 2 && b == 0xc2 && (unsigned char)c[1] < 0xa0) /* C1 controls */
+		buf_addf(p->out, "\\x%02x", (unsigned char)c[1]);
+	else
+		buf_add(p->out, c, n);
+	p->start = 0;
+}
+
+/* Text of equal look, which may end within a character: what is no UTF-8 is shown as bytes. */
+static void put_text(struct pen *p, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t len = utf8_len(s + i, n - i);
+
+		if (len == 0) {
+			buf_addf(p->out, "\\x%02x", (unsigned char)s[i++]);
+			p->start = 0;
+			continue;
+		}
+		put_char(p, s + i, len);
+		i += len;
+	}
+}
+
+static int is_end(struct span name)
+{
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (span_eq(name, ends[i]))
+			return 1;
+	return 0;
+}
+
+static enum look look_of(const struct show *s, size_t k)
+{
+	int special = bpe_is_special(s->bpe, s->ids[k]);
+
+	if (s->mask[k])
+		return special ? LOOK_TARGET_SPECIAL : LOOK_TARGET;
+	return special ? LOOK_PROMPT_SPECIAL : LOOK_PROMPT;
+}
+
+/* Ids of equal look, from k on: one text. Returns how many. */
+static size_t put_run(struct pen *p, size_t k, struct buf *text, struct err *e)
+{
+	const struct show *s = p->s;
+	enum look look = look_of(s, k);
+	size_t n = 1;
+	int special = bpe_is_special(s->bpe, s->ids[k]);
+
+	while (!special && k + n < s->n && look_of(s, k + n) == look)
+		n++;
+	buf_reset(text);
+	if (bpe_decode(s->bpe, s->ids + k, n, text, e) < 0)
+		return 0;
+	if (p->look >= LOOK_TARGET && look < LOOK_TARGET)
+		set_look(p, look); /* closed on the line it ends on */
+	/* a line feed behind the end of a turn belongs to its line */
+	if (p->broken && !(text->len > 0 && text->data[0] == '\n'))
+		end_line(p);
+	set_look(p, look);
+	put_text(p, text->data, text->len);
+	p->broken = special && is_end((struct span){text->data, text->len});
+	return n;
+}
+
+int show(struct buf *out, const struct show *s, struct err *e)
+{
+	struct pen p = {.out = out, .s = s, .start = 1};
+	struct buf text = {0};
+	size_t supervised = 0, spans = 0, n = 1;
+
+	buf_adds(out, "== ");
+	put_text(&p, s->name.p, s->name.n);
+	end_line(&p);
+	for (size_t k = 0; k < s->n && n > 0; k += n)
+		n = put_run(&p, k, &text, e);
+	set_look(&p, LOOK_NONE);
+	end_line(&p);
+	buf_free(&text);
+	for (size_t k = 0; k < s->n; k++) {
+		supervised += s->mask[k];
+		spans += s->mask[k] && (k == 0 || !s->mask[k - 1]);
+	}
+	buf_addf(out, "-- %zu tokens: %zu prompt, %zu supervised in %zu span%s\n\n", s->n,
+	    s->n - supervised, supervised, spans, spans == 1 ? "" : "s");
+	return n > 0 ? 0 : -1;
+}
