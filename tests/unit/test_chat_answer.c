@@ -1,0 +1,209 @@
+/* Served ids to messages: what a turn is taught as comes back as the turn it was made of. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "bpe/bpe.h"
+#include "chat/chat.h"
+#include "json/rec.h"
+
+#define U    "{\"role\":\"user\",\"content\":\"q\"}"
+#define A(m) "{\"role\": \"assistant\", " m "}"
+#define CALL(id, n, args)                                              \
+	"{" id "\"type\": \"function\", \"function\": {\"name\": \"" n \
+	"\", \"arguments\": \"" args "\"}}"
+#define ID(i)	    "\"id\": \"functions." i "\", "
+#define KIMI	    "pipelines/demo/model"
+#define SHARED(dir) "@" dir
+
+/* The message is read, taught, and had back from its ids as `want` (NULL: as it is). */
+static const struct {
+	const char *folder, *kwargs, *message, *want;
+} turns[] = {
+    {KIMI, "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
+    {KIMI, "{}", A("\"content\": \"hi\""), A("\"content\": \"hi\", \"reasoning_content\": \"\"")},
+    {KIMI, "{\"thinking\":false}", A("\"content\": \"hi\""), NULL},
+    {KIMI, "{}", A("\"content\": \"</think>\", \"reasoning_content\": \"\""), NULL},
+    {KIMI, "{}",
+	A("\"content\": \"\", \"reasoning_content\": \"r\", \"tool_calls\": [" CALL(
+	    ID("f:0"), "f", "{ }") ", " CALL(ID("g.h:1"), "g.h", "{\\\"a\\\": [1]}") "]"),
+	NULL},
+    {SHARED("qwen3"), "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
+    {SHARED("qwen3"), "{}", A("\"content\": \"hi\""),
+	A("\"content\": \"hi\", \"reasoning_content\": \"\"")},
+    {SHARED("qwen3"), "{\"enable_thinking\":false}", A("\"content\": \"hi\""), NULL},
+    {SHARED("qwen3"), "{}",
+	A("\"content\": \"c\", \"reasoning_content\": \"r\", \"tool_calls\": [" CALL(
+	    "", "f", "{\\\"a\\\": 1.0}") ", " CALL("", "g", "{}") "]"),
+	NULL},
+    {SHARED("deepseek-v3"), "{}", A("\"content\": \"hi\""), NULL},
+    {SHARED("gpt-oss"), "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
+    {SHARED("gpt-oss"), "{}",
+	A("\"content\": \"\", \"reasoning_content\": \"so\", \"tool_calls\": [" CALL(
+	    "", "f", "{\\\"a\\\": 1.0}") "]"),
+	NULL},
+};
+
+static struct chat *open_folder(const char *folder)
+{
+	const char *shared = getenv("E3_SHARED");
+	struct chat_opt opt = {.model = folder, .date = "2026-01-02"};
+	char path[4096];
+	struct err e;
+	struct chat *c;
+
+	if (folder[0] == '@') {
+		snprintf(
+		    path, sizeof(path), "%s/models/%s", shared ? shared : "../shared", folder + 1);
+		if (access(path, F_OK) < 0)
+			return NULL;
+		opt.model = path;
+	}
+	c = chat_open(&opt, &e);
+	if (!c)
+		fail_msg("%s", e.msg);
+	return c;
+}
+
+static void read_conv(struct chat_conv *conv, const char *text, struct arena *a)
+{
+	struct rec r = {0};
+	struct err e;
+
+	if (rec_parse(&r, text, strlen(text), &e) < 0 || chat_read(conv, &r, a, &e) < 0)
+		fail_msg("%s: %s", text, e.msg);
+	rec_free(&r);
+}
+
+static void check_turn(const struct chat *c, size_t i, struct arena *a)
+{
+	const struct chat_turns_opt opt = {.last_turn_only = 1};
+	struct chat_work *w = chat_work_open(c);
+	struct buf text = {0}, got = {0};
+	struct ints ids = {0};
+	struct chat_conv conv;
+	struct chat_turns t;
+	struct chat_answer out;
+	struct err e;
+
+	buf_addf(&text, "{\"chat_template_kwargs\":%s,\"messages\":[" U ",%s]}", turns[i].kwargs,
+	    turns[i].message);
+	read_conv(&conv, buf_cstr(&text), a);
+	if (chat_turns(c, w, &conv, &opt, a, &t, &e) < 0)
+		fail_msg("%s: %s: %s", turns[i].folder, turns[i].message, e.msg);
+	for (size_t k = 0; k < t.seq[0].n; k++)
+		if (t.seq[0].mask[k])
+			ints_push(&ids, t.seq[0].ids[k]);
+	if (chat_answer(c, w, &conv, 1, &ids, a, &out, &e) < 0)
+		fail_msg("%s", e.msg);
+	val_write(&got, &out.message, NULL);
+	assert_bytes(
+	    turns[i].folder, got.data, got.len, turns[i].want ? turns[i].want : turns[i].message);
+	assert_int_equal(out.status, ANSWER_OK);
+	assert_true(out.ended);
+	buf_free(&text);
+	buf_free(&got);
+	ints_free(&ids);
+	chat_work_close(w);
+}
+
+static void come_back(void **state)
+{
+	const char *folder = "";
+	struct chat *c = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(turns); i++) {
+		struct arena a = {0};
+
+		if (strcmp(folder, turns[i].folder) != 0) {
+			chat_close(c);
+			c = open_folder(turns[i].folder);
+			folder = turns[i].folder;
+		}
+		if (c)
+			check_turn(c, i, &a);
+		arena_free(&a);
+	}
+	chat_close(c);
+}
+
+/* Answers as text, special strings parsed. */
+static const struct {
+	const char *answer;
+	enum chat_status status;
+	int ended;
+	const char *want;
+} answers[] = {
+    {"r</think>c<|im_end|>", ANSWER_OK, 1, A("\"content\": \"c\", \"reasoning_content\": \"r\"")},
+    {"r</think>c", ANSWER_OK, 0, A("\"content\": \"c\", \"reasoning_content\": \"r\"")},
+    {"r", ANSWER_REASONING_ONLY, 0, A("\"content\": \"\", \"reasoning_content\": \"r\"")},
+    {"r</think> \n<|im_end|>", ANSWER_REASONING_ONLY, 1,
+	A("\"content\": \" \\n\", \"reasoning_content\": \"r\"")},
+    {"</think><|im_end|>", ANSWER_EMPTY, 1, A("\"content\": \"\", \"reasoning_content\": \"\"")},
+    {"", ANSWER_EMPTY, 0, A("\"content\": \"\", \"reasoning_content\": \"\"")},
+    /* half a call */
+    {"</think><|tool_calls_section_begin|><|tool_call_begin|>functions.f:0", ANSWER_UNPARSED, 0,
+	A("\"content\": "
+	  "\"</think><|tool_calls_section_begin|><|tool_call_begin|>functions.f:0\"")},
+    /* text behind the calls */
+    {"</think><|tool_calls_section_begin|><|tool_calls_section_end|>x<|im_end|>", ANSWER_UNPARSED,
+	1,
+	A("\"content\": "
+	  "\"</think><|tool_calls_section_begin|><|tool_calls_section_end|>x\"")},
+    /* a section without calls would be rendered as none */
+    {"</think>c<|tool_calls_section_begin|><|tool_calls_section_end|><|im_end|>", ANSWER_UNPARSED,
+	1,
+	A("\"content\": "
+	  "\"</think>c<|tool_calls_section_begin|><|tool_calls_section_end|>\"")},
+};
+
+static void read_answers(void **state)
+{
+	struct chat *c = open_folder(KIMI);
+	struct chat_work *w = chat_work_open(c);
+	struct bpe_work *bw = bpe_work_open(chat_bpe(c));
+
+	(void)state;
+	for (size_t i = 0; i < LEN(answers); i++) {
+		struct arena a = {0};
+		struct ints ids = {0};
+		struct buf got = {0};
+		struct chat_conv conv;
+		struct chat_answer out;
+		struct err e;
+
+		read_conv(&conv, "{\"messages\":[" U "]}", &a);
+		assert_int_equal(
+		    bpe_encode(chat_bpe(c), bw,
+			(struct bpe_text){answers[i].answer, strlen(answers[i].answer), 0}, &ids,
+			NULL, &e),
+		    0);
+		if (chat_answer(c, w, &conv, 1, &ids, &a, &out, &e) < 0)
+			fail_msg("%s", e.msg);
+		val_write(&got, &out.message, NULL);
+		assert_bytes(answers[i].answer, got.data, got.len, answers[i].want);
+		assert_int_equal(out.status, answers[i].status);
+		assert_int_equal(out.ended, answers[i].ended);
+		ints_free(&ids);
+		buf_free(&got);
+		arena_free(&a);
+	}
+	bpe_work_close(bw);
+	chat_work_close(w);
+	chat_close(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(come_back),
+	    cmocka_unit_test(read_answers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
