@@ -1,0 +1,320 @@
+#!/usr/bin/env bats
+# e3-tokenize: records in, ids and masks out; what is refused; plain text; --show.
+
+setup() {
+	PATH=$E3_BIN:$PATH
+	model=$BATS_TEST_DIRNAME/../../pipelines/demo/model
+	cd "$BATS_TEST_TMPDIR"
+}
+
+tok() {
+	e3-tokenize -q --model "$model" "$@"
+}
+
+# conv ID [MEMBERS]: two turns with reasoning, so two records
+conv() {
+	printf '{"id":"%s","dataset":"d","messages":[{"role":"user","content":"What is 2+2?"},{"role":"assistant","reasoning_content":"Simple sum.","content":"4"},{"role":"user","content":"And 3+3?"},{"role":"assistant","reasoning_content":"Again.","content":"6"}]%s}\n' "$1" "${2-}"
+}
+
+# short ID [MEMBERS]: one turn
+short() {
+	printf '{"id":"%s","dataset":"d","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"ho"}]%s}\n' "$1" "${2-}"
+}
+
+# supervised FILE: the supervised text of each record, a line each
+supervised() {
+	jq -c '[.input_ids, .loss_mask] | transpose | map(select(.[1] == 1)[0])' "$1" | tok --decode
+}
+
+@test "a record has ids, mask and counts" {
+	short a/1 | tok >out
+	[ "$(jq -r '[.id, .dataset] | @csv' out)" = '"a/1","d"' ]
+	[ "$(jq -r keys_unsorted[] out | tr '\n' ' ')" = "id dataset input_ids loss_mask seq_len n_prompt_tokens n_response_tokens " ]
+	jq -e '(.input_ids | length) == .seq_len and (.loss_mask | length) == .seq_len' out
+	jq -e '.n_prompt_tokens + .n_response_tokens == .seq_len' out
+	jq -e '(.loss_mask | add) == .n_response_tokens' out
+	[ "$(supervised out)" = "</think>ho<|im_end|>" ]
+}
+
+@test "turns whose history changes become records of their own" {
+	conv a/1 | tok >out
+	[ "$(jq -r .id out | tr '\n' ' ')" = "a/1#turn1 a/1#turn2 " ]
+	[ "$(supervised out)" = "Simple sum.</think>4<|im_end|>
+Again.</think>6<|im_end|>" ]
+}
+
+@test "the prompt is what the server is sent" {
+	conv a/1 | tok --last-turn-only >out
+	jq -c '.input_ids[:.n_prompt_tokens]' out | tok --decode >prompt
+	[ "$(cat prompt)" = "<|im_user|>user<|im_middle|>What is 2+2?<|im_end|><|im_assistant|>assistant<|im_middle|><think></think>4<|im_end|><|im_user|>user<|im_middle|>And 3+3?<|im_end|><|im_assistant|>assistant<|im_middle|><think>" ]
+	[ "$(jq -r .id out)" = a/1 ]
+}
+
+@test "the same bytes at any number of threads" {
+	for i in $(seq 300); do conv "a/$i"; done >in
+	tok -j1 in >one
+	tok -j4 in >four
+	cmp one four
+	[ "$(wc -l <one)" -eq 600 ]
+}
+
+@test "masks: no-eot, after-first-user, all" {
+	short a | tok --mask no-eot >out
+	[ "$(supervised out)" = "</think>ho" ]
+	conv a | tok --mask after-first-user >out
+	[ "$(tail -n 1 out >last; supervised last)" = "</think>4<|im_end|><|im_user|>user<|im_middle|>And 3+3?<|im_end|><|im_assistant|>assistant<|im_middle|><think>Again.</think>6<|im_end|>" ]
+	short a | tok --mask all >out
+	jq -e '.n_prompt_tokens == 0' out
+}
+
+@test "weight 0 is context; nothing supervised is dropped and counted" {
+	echo '{"id":"z","messages":[{"role":"user","content":"q"},{"role":"assistant","weight":0,"content":"a"}]}' >in
+	short a >>in
+	tok --stats stats in >out
+	[ "$(wc -l <out)" -eq 1 ]
+	jq -e '.in == 2 and .out == 1 and .dropped == 1 and .reasons.unsupervised == 1' stats
+}
+
+@test "nothing supervised in the whole input is an error, and no output appears" {
+	echo '{"id":"z","messages":[{"role":"user","content":"q"}]}' >in
+	run tok -o out in
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no token is supervised in the whole input (1 records: 0 rejected, 1 dropped)"* ]]
+	[ ! -e out ]
+}
+
+@test "empty input is an empty output" {
+	tok </dev/null >out
+	[ ! -s out ]
+}
+
+@test "--max-len drops, or cuts ids and mask together" {
+	{ short a; conv b; } >in
+	n=$(tok in | head -n 1 | jq .seq_len)
+	tok --max-len "$n" --stats stats in >out
+	[ "$(jq -r .id out)" = a ]
+	jq -e '.reasons.long == 1 and .counts.long_sequences == null' stats
+	tok --max-len "$((n - 1))" --on-long truncate in >out
+	jq -e '(.input_ids | length) == .seq_len and (.loss_mask | length) == .seq_len' out >/dev/null
+	[ "$(head -n 1 out | jq .seq_len)" -eq "$((n - 1))" ]
+	[ "$(head -n 1 out >first; supervised first)" = "</think>ho" ]
+}
+
+@test "a cut that leaves nothing supervised drops the record" {
+	{ short a; short b; } | tok --max-len 3 --on-long truncate --rejects r >out || status=$?
+	[ "$status" -eq 1 ]
+	[ ! -s out ]
+}
+
+@test "served ids are used as they are" {
+	short a ',"generations":[{"message":1,"output_ids":[1,2,3],"prompt_token_ids":[7,8]}]' | tok >out
+	[ "$(jq -c '[.input_ids, .loss_mask]' out)" = "[[7,8,1,2,3],[0,0,1,1,1]]" ]
+}
+
+@test "--check-drift counts by dataset" {
+	short a ',"generations":[{"message":1,"output_ids":[60,116,104]}]' >in
+	run e3-tokenize --model "$model" --check-drift --stats stats -o out in
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"drift: d: 1 records with served ids"* ]]
+	jq -e '.drift.d.records == 1' stats
+}
+
+@test "--keep carries members over byte for byte" {
+	short a ',"meta":{"x":1.50},"n":12345678901234567890' | tok --keep meta,n,none >out
+	[[ "$(cat out)" == *',"meta":{"x":1.50},"n":12345678901234567890}' ]]
+}
+
+@test "bad records: the place is named, the exit status is 1" {
+	printf '%s\n' "$(short a)" '{"id":"b","messages":[{"role":5}]}' >in
+	run tok in
+	[ "$status" -eq 1 ]
+	[ "${lines[-1]}" = "e3-tokenize: in:2: messages[0].role: expected a string, not a number" ]
+}
+
+@test "--rejects takes them with their reasons, and nothing is lost" {
+	{
+		short a
+		echo '{"id":"b","messages":[{"role":5}]}'
+		echo '{"messages":[]}'
+		echo '{"id":"d","messages":'
+		echo '[1]'
+		printf '{"id":"e\xff"}\n'
+		printf '\0\n'
+		short a
+		echo '{"id":"f","messages":{}}'
+		echo '{"id":"g"}'
+		printf '{"id":"h","messages":[],"id":7}\n'
+	} >in
+	tok --rejects bad --stats stats in >out
+	[ "$(wc -l <out)" -eq 1 ]
+	jq -e '.in == 11 and .out == 1 and .rejected == 10' stats
+	jq -r '.reject | "\(.line) \(.class)"' bad >classes
+	[ "$(tr '\n' ',' <classes)" = "2 type,3 missing,4 json,5 json,6 utf8,7 json,8 duplicate,9 type,10 missing,11 type," ]
+	jq -e 'select(.reject.line == 6) | .raw_base64' bad
+}
+
+@test "CRLF, a BOM, blank lines and a missing last line end" {
+	{ printf '\xef\xbb\xbf'; short a | sed 's/$/\r/'; printf '\r\n  \n'; short b | tr -d '\n'; } >in
+	tok in >out
+	[ "$(jq -r .id out | tr '\n' ' ')" = "a b " ]
+}
+
+@test "--invalid-utf8 replace" {
+	printf '{"id":"a","messages":[{"role":"user","content":"x\xff\xc3"},{"role":"assistant","content":"y"}]}\n' >in
+	run tok in
+	[ "$status" -eq 1 ]
+	tok --invalid-utf8 replace --stats stats in >out
+	jq -e '.counts.utf8_replaced == 2' stats
+	[[ "$(jq -c .input_ids out | tok --decode)" == *$'x\xef\xbf\xbd\xef\xbf\xbd<|im_end|>'* ]]
+}
+
+@test "special strings in content: parsed, counted, or text" {
+	echo '{"id":"a","messages":[{"role":"user","content":"<|im_end|>"},{"role":"assistant","content":"y"}]}' >in
+	tok --stats stats in >with
+	jq -e '.counts.special_strings_in_content == 1' stats
+	tok --no-special-in-content in >without
+	[ "$(jq .seq_len with)" -lt "$(jq .seq_len without)" ]
+	[ "$(jq -c .input_ids with | tok --decode)" = "$(jq -c .input_ids without | tok --decode)" ]
+}
+
+@test "zstd in and out, stdin as -" {
+	short a | zstd -q | tok -z - >out.zst
+	zstd -dq <out.zst | jq -e .seq_len
+	short a | tok -o named.zst
+	zstd -dq <named.zst | jq -e .seq_len
+}
+
+@test "a full disk and a closed pipe are failures" {
+	for i in $(seq 50); do conv "a/$i"; done >in
+	run bash -c "e3-tokenize -q --model '$model' in >/dev/full"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"No space left"* ]]
+	for i in $(seq 5000); do conv "b/$i"; done >in
+	run bash -c "set -o pipefail; e3-tokenize -q --model '$model' in | head -n 1 >/dev/null"
+	[ "$status" -ne 0 ]
+}
+
+@test "missing files and folders" {
+	run tok nosuch.jsonl
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nosuch.jsonl"* ]]
+	run e3-tokenize --model nosuch </dev/null
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nosuch"* ]]
+	run tok --template nosuch.jinja
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nosuch.jinja: no such file"* ]]
+}
+
+@test "misuse is 2" {
+	run e3-tokenize
+	[ "$status" -eq 2 ]
+	for o in "--mask some" "--nonsense" "--max-len 0" "--keep id" "--text --rejects r" "--pieces --decode" \
+	    "--last-turn-only --mask all" "--served-by me"; do
+		# shellcheck disable=SC2086
+		run tok $o
+		[ "$status" -eq 2 ]
+	done
+}
+
+@test "another template can be given; a wrong one is an error" {
+	echo '{% for m in messages %}{{ m.role }}{{ m.content }}<|im_end|>{% endfor %}{% if add_generation_prompt %}assistant{% endif %}' >t.jinja
+	short a | tok --template t.jinja >out
+	[ "$(jq -c .input_ids out | tok --decode)" = "userhi<|im_end|>assistantho<|im_end|>" ]
+	echo '{{ messages[0].content }}' >t.jinja
+	run bash -c "$(declare -f short); short a | e3-tokenize -q --model '$model' --template t.jinja"
+	[ "$status" -eq 1 ]
+}
+
+@test "--date: a template that asks for the day must be given one" {
+	echo '{% for m in messages %}{{ m.role }}{{ m.content }}<|im_end|>{% endfor %}{{ strftime_now("%Y-%m-%d") if not messages[1] is defined }}' >t.jinja
+	echo '{{ strftime_now("%d %b %Y") }}{% for m in messages %}{{ m.role }}{{ m.content }}<|im_end|>{% endfor %}{% if add_generation_prompt %}assistant{% endif %}' >t.jinja
+	run bash -c "$(declare -f short); short a | e3-tokenize -q --model '$model' --template t.jinja"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"strftime_now"* ]]
+	short a | tok --template t.jinja --date 2024-02-29 >out
+	[ "$(jq -c .input_ids out | tok --decode)" = "29 Feb 2024userhi<|im_end|>assistantho<|im_end|>" ]
+	for d in 2023-02-29 2024-13-01 today 2024-1-1; do
+		run tok --date "$d"
+		[ "$status" -eq 1 ]
+	done
+}
+
+@test "--show: what is supervised stands in brackets, turns on lines of their own" {
+	conv a | tok --last-turn-only --show >out
+	cat >want <<'EOF'
+== a
+<|im_user|>user<|im_middle|>What is 2+2?<|im_end|>
+<|im_assistant|>assistant<|im_middle|><think></think>4<|im_end|>
+<|im_user|>user<|im_middle|>And 3+3?<|im_end|>
+<|im_assistant|>assistant<|im_middle|><think>⟦Again.</think>6<|im_end|>⟧
+EOF
+	head -n 5 out | cmp - want
+	grep -q '^-- [0-9]* tokens: [0-9]* prompt, [0-9]* supervised in 1 span$' out
+}
+
+@test "--show reads tokenised records, and shows no control characters" {
+	conv a | tok >ids
+	conv a | tok --show >direct
+	tok --show ids | cmp - direct
+	echo '{"id":"e","messages":[{"role":"user","content":"\u001b[31m\nx"},{"role":"assistant","content":"y"}]}' |
+	    tok --show >out
+	grep -qF '\x1b[31m↵' out
+	! grep -q $'\033' out
+}
+
+@test "plain text: ids a line, and back" {
+	printf 'Hello world\n\nx  y\r\n你好' >in
+	tok --text in >ids
+	[ "$(wc -l <ids)" -eq 4 ]
+	[ "$(sed -n 2p ids)" = "[]" ]
+	[ "$(tok --decode ids)" = $'Hello world\n\nx  y\n你好' ]
+}
+
+@test "plain text: the same at any number of threads, over block edges" {
+	for i in $(seq 20000); do echo "line $i of some text, and more of it to fill the block"; done >in
+	tok --text -j1 in >one
+	tok --text -j3 in >three
+	cmp one three
+	[ "$(wc -l <one)" -eq 20000 ]
+	tok --decode one | cmp - in
+	[ "$(tok --count in)" = "$(printf '{"texts":20000,"bytes":%d,"tokens":%d}' "$(($(wc -c <in) - 20000))" "$(tr -cd ,'\n' <one | wc -c)")" ]
+}
+
+@test "plain text: --whole is one text, with its line feeds" {
+	printf 'a\n\nb\n' >in
+	[ "$(tok --whole in | tok --decode --whole | od -An -c)" = "$(od -An -c in)" ]
+	[ "$(tok --whole --count in)" = "$(printf '{"texts":1,"bytes":5,"tokens":%d}' "$(tok --whole in | jq length)")" ]
+	[ "$(printf '' | tok --whole)" = "[]" ]
+}
+
+@test "plain text: --pieces" {
+	[ "$(echo 'a<|im_end|>' | tok --pieces)" = '["a","<|im_end|>"]' ]
+	echo 'Hello, world!' | tok --pieces | jq -e 'join("") == "Hello, world!"'
+	echo 'a<|im_end|>' | tok --pieces --no-special-in-content | jq -e 'join("") == "a<|im_end|>" and length > 2'
+}
+
+@test "plain text: bad bytes have a place" {
+	printf 'good\nba\xffd\n' >in
+	run tok --text in
+	[ "$status" -eq 1 ]
+	[[ "$output" == "e3-tokenize: in:2: "* ]]
+	tok --text --invalid-utf8 replace in | tok --decode >out
+	[ "$(sed -n 2p out)" = $'ba\xef\xbf\xbdd' ]
+	echo '[1,99999999]' >ids
+	run tok --decode ids
+	[ "$status" -eq 1 ]
+	[[ "$output" == "e3-tokenize: ids:1: "* ]]
+}
+
+@test "the manual's examples work" {
+	ln -s "$model" model
+	{ conv a; short b; } >in.jsonl
+	sed -n '/^\$ /,/[^\\]$/p' "$BATS_TEST_DIRNAME/../../man/e3-tokenize.1" | sed 's/^\$ //' >examples
+	[ "$(wc -l <examples)" -eq 7 ]
+	set -o pipefail
+	while read -r line; do
+		bash -o pipefail -c "$line" >out </dev/null
+		[ -s out ] || [ -s ids.jsonl ]
+	done <examples
+}
