@@ -220,16 +220,14 @@ static int comes_back(struct chat_work *w, const struct answer_text *t,
 	return 0;
 }
 
-static enum chat_status judge(struct chat_work *w, const struct answer_text *t,
-    const struct answer_parts *parts, const struct chat_conv *conv, size_t n, struct jval *m)
+/* ANSWER_OK here only means that there is something to render. */
+static enum chat_status judge(const struct answer_parts *parts)
 {
 	const char *blank = " \t\r\n";
 
-	if (answer_strip(parts->content, blank).n == 0 && parts->ncalls == 0)
-		return parts->reasoning.p && answer_strip(parts->reasoning, blank).n > 0
-			   ? ANSWER_REASONING_ONLY
-			   : ANSWER_EMPTY;
-	return comes_back(w, t, conv, n, m) ? ANSWER_OK : ANSWER_UNPARSED;
+	if (answer_strip(parts->content, blank).n > 0 || parts->ncalls > 0)
+		return ANSWER_OK;
+	return answer_strip(parts->reasoning, blank).n > 0 ? ANSWER_REASONING_ONLY : ANSWER_EMPTY;
 }
 
 int chat_answer(const struct chat *c, struct chat_work *w, const struct chat_conv *conv, size_t n,
@@ -252,7 +250,9 @@ int chat_answer(const struct chat *c, struct chat_work *w, const struct chat_con
 		return -1;
 	rc = family_of(c)->read(&t, &parts);
 	out->message = message(&t, &parts);
-	out->status = rc < 0 ? ANSWER_UNPARSED : judge(w, &t, &parts, conv, n, &out->message);
+	out->status = rc < 0 ? ANSWER_UNPARSED : judge(&parts);
+	if (out->status == ANSWER_OK && !comes_back(w, &t, conv, n, &out->message))
+		out->status = ANSWER_UNPARSED;
 	if (out->status == ANSWER_UNPARSED) {
 		parts = (struct answer_parts){.content = t.text};
 		out->message = message(&t, &parts);

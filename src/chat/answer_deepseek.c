@@ -2,7 +2,7 @@
  * <｜tool▁calls▁end｜> calls
  *	<｜tool▁call▁begin｜>NAME<｜tool▁sep｜>ARGS<｜tool▁call▁end｜>		(V3.1)
  *	<｜tool▁call▁begin｜>function<｜tool▁sep｜>NAME\n```json\nARGS\n```<｜tool▁call▁end｜> (V3)
-*/
+ */
 #include <string.h>
 
 #include "chat/answer.h"

@@ -1,5 +1,4 @@
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,13 +79,13 @@ void drift_json(struct drift *d, struct buf *out)
 	buf_addc(out, '}');
 }
 
-void drift_print(struct drift *d)
+void drift_text(struct drift *d, struct buf *out)
 {
 	sort(d);
 	for (size_t i = 0; i < d->n; i++)
-		fprintf(stderr,
-		    "e3-tokenize: drift: %s: %llu records with served ids, %llu answers and %llu "
-		    "prompts that encode to others\n",
+		buf_addf(out,
+		    "drift: %s: %llu records with served ids, %llu answers and %llu prompts that "
+		    "encode to others\n",
 		    d->row[i].dataset.n > 0 ? d->row[i].dataset.p : "(no dataset)",
 		    (unsigned long long)d->row[i].n.records,
 		    (unsigned long long)d->row[i].n.answers,

@@ -1,4 +1,5 @@
 /* e3-tokenize - conversation records to ids and loss masks, as the target's server sees them */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -93,9 +94,11 @@ static void add_drift(struct tok *tok, struct flow *f)
 		return;
 	drift_json(tok->drift, &b);
 	flow_stat_json(f, "drift", buf_cstr(&b));
-	buf_free(&b);
+	buf_reset(&b);
+	drift_text(tok->drift, &b);
 	if (!tok->opt->flow.quiet)
-		drift_print(tok->drift);
+		fputs(buf_cstr(&b), stderr);
+	buf_free(&b);
 }
 
 static int records(struct tok_opts *o, struct err *e)

@@ -30,8 +30,8 @@ struct drift *drift_open(void);
 void drift_add(struct drift *d, struct span dataset, struct drift_counts n);
 /* {"DATASET":{"records":N,"answers":N,"prompts":N},...}, by name. */
 void drift_json(struct drift *d, struct buf *out);
-void drift_print(struct drift *d); /* one line a dataset, on stderr */
-void drift_close(struct drift *d); /* NULL is allowed */
+void drift_text(struct drift *d, struct buf *out); /* for a person: one line a dataset */
+void drift_close(struct drift *d);		   /* NULL is allowed */
 
 /* record.c: what the work on records shares, and one thread's part of it. */
 struct tok {
