@@ -54,14 +54,21 @@ static int args_text(struct chat *c, struct chat_tmpl *t, struct jinja_out *out)
 	return 0;
 }
 
+/* Whether a call beside this content is rendered without a "None". */
+static int takes(struct chat *c, struct chat_tmpl *t, const char *messages, struct jinja_out *out)
+{
+	return try(c, t, messages, out) == 0 &&
+	       chat_find((struct span){out->text.data, out->text.len}, "None", 0) == SIZE_MAX;
+}
+
+/* A null is left out where that helps; a template that can't do without content says so itself. */
 static int null_dropped(struct chat *c, struct chat_tmpl *t, struct jinja_out *out)
 {
-	const char *messages = t->args_text ? CALL(",\"content\":null", ARGS_TEXT)
-					    : CALL(",\"content\":null", ARGS_OBJECT);
+	const char *null = t->args_text ? CALL(",\"content\":null", ARGS_TEXT)
+					: CALL(",\"content\":null", ARGS_OBJECT);
+	const char *missing = t->args_text ? CALL("", ARGS_TEXT) : CALL("", ARGS_OBJECT);
 
-	if (try(c, t, messages, out) < 0)
-		return 1;
-	return chat_find((struct span){out->text.data, out->text.len}, "None", 0) != SIZE_MAX;
+	return !takes(c, t, null, out) && takes(c, t, missing, out);
 }
 
 /* A list printed as Python would print it is no way of taking it. */

@@ -281,9 +281,16 @@ int chat_turns(const struct chat *c, struct chat_work *w, const struct chat_conv
 	if (chat_prepare(&m.p, c, conv, &w->arena, e) < 0)
 		return -1;
 	out->specials = count_specials(c, conv->messages);
-	if (opt->mask == MASK_ALL ||
-	    (m.p.t->generation && opt->mask != MASK_AFTER_FIRST_USER && !conv->gen))
+	if (opt->mask == MASK_ALL)
 		return chat_whole(w, &m.p, opt, a, out, e);
+	if (m.p.t->generation && opt->mask != MASK_AFTER_FIRST_USER && !conv->gen) {
+		/* what one rendering loses may be there when each turn is rendered */
+		if (chat_whole(w, &m.p, opt, a, out, e) == 0)
+			return 0;
+		if (strcmp(e->class, "lost") != 0)
+			return -1;
+		*out = (struct chat_turns){.specials = out->specials};
+	}
 	ints_reset(&w->seq);
 	buf_reset(&w->mask);
 	return all_turns(&m, e);

@@ -149,8 +149,8 @@ Again.</think>6<|im_end|>" ]
 	[ "$(wc -l <out)" -eq 1 ]
 	jq -e '.in == 11 and .out == 1 and .rejected == 10' stats
 	jq -r '.reject | "\(.line) \(.class)"' bad >classes
-	[ "$(tr '\n' ',' <classes)" = "2 type,3 missing,4 json,5 json,6 utf8,7 json,8 duplicate,9 type,10 missing,11 type," ]
-	jq -e 'select(.reject.line == 6) | .raw_base64' bad
+	[ "$(tr '\n' ',' <classes)" = "2 type,3 missing,4 json,5 type,6 utf8,7 json,8 duplicate,9 type,10 missing,11 type," ]
+	jq -es 'any(.reject.line == 6 and (.raw_base64 | type) == "string")' bad
 }
 
 @test "CRLF, a BOM, blank lines and a missing last line end" {
@@ -227,11 +227,10 @@ Again.</think>6<|im_end|>" ]
 }
 
 @test "--date: a template that asks for the day must be given one" {
-	echo '{% for m in messages %}{{ m.role }}{{ m.content }}<|im_end|>{% endfor %}{{ strftime_now("%Y-%m-%d") if not messages[1] is defined }}' >t.jinja
 	echo '{{ strftime_now("%d %b %Y") }}{% for m in messages %}{{ m.role }}{{ m.content }}<|im_end|>{% endfor %}{% if add_generation_prompt %}assistant{% endif %}' >t.jinja
 	run bash -c "$(declare -f short); short a | e3-tokenize -q --model '$model' --template t.jinja"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"strftime_now"* ]]
+	[[ "$output" == *"asks for today's date, and none is given"* ]]
 	short a | tok --template t.jinja --date 2024-02-29 >out
 	[ "$(jq -c .input_ids out | tok --decode)" = "29 Feb 2024userhi<|im_end|>assistantho<|im_end|>" ]
 	for d in 2023-02-29 2024-13-01 today 2024-1-1; do
@@ -310,7 +309,7 @@ EOF
 @test "the manual's examples work" {
 	ln -s "$model" model
 	{ conv a; short b; } >in.jsonl
-	sed -n '/^\$ /,/[^\\]$/p' "$BATS_TEST_DIRNAME/../../man/e3-tokenize.1" | sed 's/^\$ //' >examples
+	sed -n 's/^\$ //p' "$BATS_TEST_DIRNAME/../../man/e3-tokenize.1" >examples
 	[ "$(wc -l <examples)" -eq 7 ]
 	set -o pipefail
 	while read -r line; do

@@ -93,7 +93,7 @@ static const struct {
 	"2 u:q<|im_end|>\na:x<|im_end|>[\nu:r<|im_end|>\na:y<|im_end|>]\n",
 	{.mask = MASK_AFTER_FIRST_USER}},
     {"all", KEEP, M(U("q") "," F("x") "," A("y")),
-	"2 [u:q<|im_end|>\na:]x<|im_end|>[\na:y<|im_end|>\n]\n", {.mask = MASK_ALL}},
+	"2 [u:q<|im_end|>\n]a:x<|im_end|>[\na:y<|im_end|>\n]\n", {.mask = MASK_ALL}},
     {"rewritten history makes records of their own", DROP,
 	M(U("q") "," R("r", "x") "," U("s") "," R("t", "y")),
 	"1 u:q<|im_end|>a:[<think>r</think>x<|im_end|>]\n"
