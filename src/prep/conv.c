@@ -128,6 +128,11 @@ int prep_conv_put(struct prep_row *r, const struct prep_msg *m)
 		return no_text(r, m);
 	if (m->role == PREP_CALL && c->msg[c->n - 1].call_turn)
 		return join_call(r, m);
+	/* a turn that was to be a further call, but is text */
+	if (m->role == PREP_ASSISTANT && c->msg[c->n - 1].role == PREP_ASSISTANT) {
+		cut(r, PREP_ORDER_CUT, "text behind a call");
+		return 0;
+	}
 	c->msg = xgrow(c->msg, &c->cap, c->n + 1, sizeof(*c->msg));
 	to = &c->msg[c->n++];
 	*to = *m;

@@ -1,0 +1,328 @@
+#include "unit.h"
+
+#include "prep/dataset.h"
+#include "prep/filter.h"
+#include "prep/row.h"
+
+/* A row converted by the rules; its messages as letters, s u a t, a capital where it makes a call;
+ * or the class of the reject. */
+static void convert(struct prep_rules *rules, const char *line, struct buf *got,
+    uint64_t count[PREP_COUNTS], struct buf *record)
+{
+	static const char letters[] = "?suat";
+	struct prep_row r = {.rules = rules};
+	struct arena a = {0};
+	struct err e = {0};
+	int object, rc;
+
+	buf_reset(got);
+	rc = prep_row_convert(&r, (struct span){line, strlen(line)}, &a, &object, &e);
+	if (rc < 0)
+		buf_adds(got, e.class);
+	for (size_t i = 0; rc == 0 && i < r.conv.n; i++) {
+		const struct prep_msg *m = &r.conv.msg[i];
+		char c = letters[m->role];
+
+		buf_addc(got, m->calls.n ? (char)(c - 32) : c);
+	}
+	if (rc > 0)
+		buf_adds(got, "filtered");
+	if (rc == 0 && record)
+		prep_row_write(&r, SPAN("d/1"), record);
+	memcpy(count, r.count, sizeof(r.count));
+	prep_row_free(&r);
+	arena_free(&a);
+}
+
+static struct prep_rules rules_of(const char *dataset)
+{
+	struct prep_rules r = {.name = "d", .dataset = prep_dataset_named(dataset)};
+
+	r.formats = r.dataset->format[0] ? r.dataset->format : prep_all_formats;
+	r.native = r.dataset->native;
+	r.split_think = r.native;
+	r.system_column = 1;
+	return r;
+}
+
+/* Roles as letters to a row: s u a t c, x an unknown one; a capital has no text. */
+static void row_of(struct buf *b, const char *roles)
+{
+	static const struct {
+		char letter;
+		const char *role, *text;
+	} t[] = {
+	    {'s', "system", "rules"},
+	    {'u', "human", "question"},
+	    {'a', "gpt", "answer"},
+	    {'t', "observation", "result"},
+	    {'c', "function_call", "{\\\"name\\\":\\\"f\\\"}"},
+	    {'x', "martian", "?"},
+	};
+
+	buf_reset(b);
+	buf_adds(b, "{\"conversations\":[");
+	for (const char *p = roles; *p; p++)
+		for (size_t i = 0; i < LEN(t); i++)
+			if (t[i].letter == (*p | 32))
+				buf_addf(b, "%s{\"from\":\"%s\",\"value\":\"%s\"}",
+				    p > roles ? "," : "", t[i].role, *p & 32 ? t[i].text : "");
+	buf_adds(b, "]}");
+}
+
+static void order(void **state)
+{
+	static const struct {
+		const char *roles, *want;
+		enum prep_count why; /* PREP_MESSAGES: no repair */
+	} t[] = {
+	    {"ua", "ua", PREP_MESSAGES},
+	    {"suaua", "suaua", PREP_MESSAGES},
+	    {"u", "u", PREP_MESSAGES},
+	    {"uau", "uau", PREP_MESSAGES},
+	    {"", "empty", PREP_MESSAGES},
+	    {"a", "nouser", PREP_LEAD},
+	    {"s", "nouser", PREP_MESSAGES},
+	    {"U", "empty", PREP_MESSAGES},
+	    {"Ua", "empty", PREP_MESSAGES},
+	    {"aua", "ua", PREP_LEAD},
+	    {"asua", "ua", PREP_LEAD},
+	    {"saua", "sua", PREP_LEAD},
+	    {"ssua", "sua", PREP_LEAD},
+	    {"xtua", "ua", PREP_LEAD},
+	    {"uua", "u", PREP_ORDER_CUT},
+	    {"uaau", "ua", PREP_ORDER_CUT},
+	    {"utaa", "u", PREP_ORDER_CUT},
+	    {"uata", "ua", PREP_ORDER_CUT},
+	    {"ucta", "uAta", PREP_MESSAGES},
+	    {"uccttauct", "uAttauAt", PREP_MESSAGES},
+	    {"ucu", "uAu", PREP_MESSAGES},
+	    {"uca", "uA", PREP_ORDER_CUT},
+	    {"uac", "ua", PREP_ORDER_CUT},
+	    {"uctu", "uAt", PREP_ORDER_CUT},
+	    {"ucTa", "uAta", PREP_MESSAGES},
+	    {"uaxua", "ua", PREP_ROLE_CUT},
+	    {"uasua", "ua", PREP_ROLE_CUT},
+	    {"uaUa", "ua", PREP_EMPTY_CUT},
+	    {"uA", "u", PREP_EMPTY_CUT},
+	    {"uauA", "uau", PREP_EMPTY_CUT},
+	    {"uC", "u", PREP_EMPTY_CUT},
+	};
+	struct prep_rules rules = rules_of("B7_sharegpt");
+	struct buf line = {0}, got = {0};
+	uint64_t count[PREP_COUNTS];
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		row_of(&line, t[i].roles);
+		convert(&rules, buf_cstr(&line), &got, count, NULL);
+		assert_bytes(t[i].roles, got.data, got.len, t[i].want);
+		for (int c = PREP_REPAIRED + 1; c < PREP_COUNTS; c++)
+			if ((count[c] > 0) != (c == (int)t[i].why))
+				fail_msg("%s: %s counted %d times", t[i].roles, prep_count_name[c],
+				    (int)count[c]);
+	}
+	buf_free(&line);
+	buf_free(&got);
+}
+
+/* What calls in text become: the arguments as they stand in the record, and what is counted. */
+static void calls_in_text(void **state)
+{
+	static const struct {
+		const char *call, *want;
+		enum prep_count why;
+	} t[] = {
+	    {"{\"name\": \"f\", \"arguments\": '{\"a\": \"it's\"}'}", "{\"a\": \"it's\"}", 0},
+	    {"{\"name\": \"f\", \"arguments\": '{\"a\": 1}' } ", "{\"a\": 1}", 0},
+	    {"{\"arguments\": {\"a\": 1.50}, \"name\": \"f\"}", "{\"a\": 1.50}", 0},
+	    {"{\"name\": \"f\", \"arguments\": \"{\\\"a\\\": 1}\"}", "{\"a\": 1}", 0},
+	    {"{\"name\": \"f\", \"arguments\": \"\\\"{}\\\"\"}", "{}", PREP_DOUBLE},
+	    {"{\"name\": \"f\", \"arguments\": null}", "{}", 0},
+	    {"{\"name\": \"f\"}", "{}", 0},
+	    {"{\"name\": \"f\"", "{}", 0},
+	    {"{\"name\": \"f\", \"arguments\": [1]}", "[1]", PREP_ARGS},
+	    {"{\"name\": \"f\", \"arguments\": \"x\"}", "x", PREP_ARGS},
+	    {"{\"name\": \"f\", \"arguments\": ''}", "", PREP_ARGS},
+	    {"{\"name\": \"f\", \"arguments\": '{\"a\": 012}'}", "{\"a\": 012}", PREP_ARGS},
+	    {"{\"name\": \"f\", \"arguments\": '{\"a\": \\'x\\'}'}", "{\"a\": \\'x\\'}", PREP_ARGS},
+	    {"{\"name\": \"f\", \"arguments\": '{\"a\": \"\\'x\\'\"}'}", "{\"a\": \"'x'\"}", 0},
+	    {"{\"name\": \"f\", \"arguments\": {\"a\": ", "{\"a\":", PREP_ARGS},
+	    {"{\"name\": \"f\", \"arguments\": {\"a\": \"\\ud83d\"}}", "{\"a\": \"\\ufffd\"}",
+		PREP_SURROGATE},
+	    {"{\"name\": \"\", \"arguments\": {}}", NULL, PREP_CALL_TEXT},
+	    {"get_rate(1)", NULL, PREP_CALL_TEXT},
+	    {"", NULL, PREP_CALL_TEXT},
+	};
+	struct prep_rules rules = rules_of("B1_glaive");
+	struct buf line = {0}, got = {0}, record = {0}, want = {0};
+	uint64_t count[PREP_COUNTS];
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct buf chat = {0};
+
+		buf_addf(
+		    &chat, "USER: q\n\n\nASSISTANT: <functioncall> %s <|endoftext|>", t[i].call);
+		buf_reset(&line);
+		buf_adds(&line, "{\"chat\":");
+		buf_add_json(&line, chat.data, chat.len);
+		buf_addc(&line, '}');
+		buf_reset(&record);
+		convert(&rules, buf_cstr(&line), &got, count, &record);
+		assert_bytes(t[i].call, got.data, got.len, t[i].want ? "uA" : "ua");
+		if (t[i].want) {
+			buf_reset(&want);
+			buf_adds(&want, "\"arguments\":");
+			buf_add_json(&want, t[i].want, strlen(t[i].want));
+			buf_addc(&want, '}');
+			if (!strstr(buf_cstr(&record), buf_cstr(&want)))
+				fail_msg("%s: %s", t[i].call, record.data);
+		}
+		for (int c = PREP_UNBALANCED; c < PREP_COUNTS; c++)
+			if (c != PREP_REPAIRED && (count[c] > 0) != (c == (int)t[i].why))
+				fail_msg("%s: %s", t[i].call, prep_count_name[c]);
+		buf_free(&chat);
+	}
+	buf_free(&line);
+	buf_free(&got);
+	buf_free(&record);
+	buf_free(&want);
+}
+
+static void thoughts(void **state)
+{
+	static const struct {
+		const char *answer, *content, *reasoning;
+		enum prep_count why;
+	} t[] = {
+	    {"plain", "plain", NULL, 0},
+	    {"<think>a</think>b", "b", "a", 0},
+	    {"<think>\na\n</think>\n\nb", "\n\nb", "\na\n", 0},
+	    {"<think></think>b", "b", NULL, 0},
+	    {"a</think>b", "b", "a", PREP_OPENER},
+	    {"a</think>b</think>c", "b</think>c", "a", PREP_OPENER},
+	    {"<think>a</think>b</think>", "b</think>", "a", 0},
+	    {" <think>a</think>b", " <think>a</think>b", NULL, 0},
+	    {"<think>a", "<think>a", NULL, 0},
+	    {"see <think> and </think>", "see <think> and </think>", NULL, 0},
+	};
+	struct prep_rules rules = rules_of("A2_kimik25");
+	struct buf line = {0}, got = {0}, record = {0}, want = {0};
+	uint64_t count[PREP_COUNTS];
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		buf_reset(&line);
+		buf_adds(&line, "{\"problem\":\"q\",\"solution\":");
+		buf_add_json(&line, t[i].answer, strlen(t[i].answer));
+		buf_addc(&line, '}');
+		buf_reset(&record);
+		convert(&rules, buf_cstr(&line), &got, count, &record);
+		buf_reset(&want);
+		buf_adds(&want, "\"assistant\",\"content\":");
+		buf_add_json(&want, t[i].content, strlen(t[i].content));
+		if (t[i].reasoning) {
+			buf_adds(&want, ",\"reasoning_content\":");
+			buf_add_json(&want, t[i].reasoning, strlen(t[i].reasoning));
+		}
+		buf_adds(&want, ",\"weight\":1");
+		if (!strstr(buf_cstr(&record), buf_cstr(&want)))
+			fail_msg("%s: %s", t[i].answer, record.data);
+		assert_int_equal(count[PREP_OPENER], t[i].why == PREP_OPENER);
+	}
+	buf_free(&line);
+	buf_free(&got);
+	buf_free(&record);
+	buf_free(&want);
+}
+
+static void filters(void **state)
+{
+	static const struct {
+		const char *expr, *column;
+		int passes, none;
+	} t[] = {
+	    {"x>=0.7", "0.7", 1, 0},
+	    {"x>=0.7", "\"0.70\"", 1, 0},
+	    {"x>=0.7", "\"0.69\"", 0, 0},
+	    {"x>=0.7", "\"nan\"", 0, 1},
+	    {"x>=0.7", "\"\"", 0, 1},
+	    {"x>=0.7", "null", 0, 1},
+	    {"x>=0.7", "true", 0, 1},
+	    {"x<1e1", "9", 1, 0},
+	    {"x>9", "9", 0, 0},
+	    {"x<=9", "9.0", 1, 0},
+	    {"x=1", "\"1.0\"", 1, 0},
+	    {"x=true", "true", 1, 0},
+	    {"x = a b ", "\"a b\"", 1, 0},
+	    {"x=ab", "\"a\\u0062\"", 1, 0},
+	    {"x!=1", "2", 1, 0},
+	    {"x!=1", "null", 1, 1},
+	    {"x.y=3", "{\"y\":3}", 1, 0},
+	    {"x.y=3", "\"{\\\"y\\\":3}\"", 1, 0},
+	    {"x.y.z=3", "{\"y\":{\"z\":3}}", 1, 0},
+	    {"x.y=3", "\"{'y':3}\"", 0, 1},
+	    {"x.y=3", "[3]", 0, 1},
+	    {"z=3", "3", 0, 1},
+	};
+	static const char *const wrong[] = {"", "x", "=3", "x>=a", "x<"};
+	struct prep_rules rules = rules_of("any");
+	struct buf line = {0}, got = {0};
+	uint64_t count[PREP_COUNTS];
+	struct prep_filter f;
+	struct err e;
+
+	(void)state;
+	rules.filters = &f;
+	rules.nfilters = 1;
+	for (size_t i = 0; i < LEN(t); i++) {
+		assert_int_equal(prep_filter_parse(&f, t[i].expr, &e), 0);
+		buf_reset(&line);
+		buf_addf(&line, "{\"prompt\":\"q\",\"x\":%s}", t[i].column);
+		convert(&rules, buf_cstr(&line), &got, count, NULL);
+		assert_bytes(t[i].expr, got.data, got.len, t[i].passes ? "u" : "filtered");
+		assert_int_equal(count[PREP_NO_SCORE], t[i].none);
+	}
+	for (size_t i = 0; i < LEN(wrong); i++)
+		assert_int_equal(prep_filter_parse(&f, wrong[i], &e), -1);
+	buf_free(&line);
+	buf_free(&got);
+}
+
+/* The reference run: ten sets, two of them native, 88,088 rows. */
+static void datasets(void **state)
+{
+	uint64_t rows = 0;
+	int known = 0, native = 0;
+
+	(void)state;
+	for (const struct prep_dataset *d = prep_datasets; d->name; d++) {
+		assert_ptr_equal(prep_dataset_named(d->name), d);
+		assert_non_null(d->format[0]);
+		assert_null(d->format[3]); /* the list has an end */
+		rows += d->sample;
+		known += d->sample > 0;
+		native += d->native;
+	}
+	assert_int_equal(rows, 88088);
+	assert_int_equal(known, 10);
+	assert_int_equal(native, 2);
+	for (size_t i = 0; prep_all_formats[i]; i++)
+		assert_ptr_equal(prep_all_formats[i], &prep_formats[i]);
+	assert_null(prep_dataset_named("other")->name);
+	assert_null(prep_format_named("other"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(order),
+	    cmocka_unit_test(calls_in_text),
+	    cmocka_unit_test(thoughts),
+	    cmocka_unit_test(filters),
+	    cmocka_unit_test(datasets),
+	};
+
+	return cmocka_run_group_tests_name("prep_row", tests, NULL, NULL);
+}

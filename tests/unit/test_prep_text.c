@@ -1,0 +1,209 @@
+#include "unit.h"
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "prep/text.h"
+#include "prep/walk.h"
+#include "json/rec.h"
+
+static struct span span(const char *s)
+{
+	return (struct span){s, strlen(s)};
+}
+
+static void surrogates(void **state)
+{
+	static const struct {
+		const char *name, *in, *want;
+		size_t n;
+	} t[] = {
+	    {"none", "\"abc\\n\\u00e9\"", "\"abc\\n\\u00e9\"", 0},
+	    {"high alone", "\"\\ud83d\"", "\"\\ufffd\"", 1},
+	    {"low alone", "\"\\uDE00\"", "\"\\ufffd\"", 1},
+	    {"a pair", "\"\\ud83d\\uDE00\"", "\"\\ud83d\\uDE00\"", 0},
+	    {"high, high, low", "\"\\ud83d\\ud83d\\ude00\"", "\"\\ufffd\\ud83d\\ude00\"", 1},
+	    {"low, high", "\"\\ude00\\ud83d\"", "\"\\ufffd\\ufffd\"", 2},
+	    {"escaped backslash", "\"\\\\ud83d\"", "\"\\\\ud83d\"", 0},
+	    {"and one more", "\"\\\\\\ud83d\"", "\"\\\\\\ufffd\"", 1},
+	    {"not a half", "\"\\ud7ff\\ue000\"", "\"\\ud7ff\\ue000\"", 0},
+	    {"cut", "\\ud8", "\\ud8", 0},
+	    {"at the end", "\\ud83d", "\\ufffd", 1},
+	    {"high and a cut low", "\\ud83d\\ude0", "\\ufffd\\ude0", 1},
+	};
+	struct arena a = {0};
+	struct buf b = {0};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		/* at all offsets of the blocks that are looked through at once */
+		for (size_t pad = 0; pad < 140; pad++) {
+			struct span s;
+
+			buf_reset(&b);
+			for (size_t k = 0; k < pad; k++)
+				buf_addc(&b, ' ');
+			buf_adds(&b, t[i].in);
+			s = (struct span){b.data, b.len};
+			assert_int_equal(prep_fix_surrogates(&s, &a), t[i].n);
+			assert_bytes(t[i].name, s.p + pad, s.n - pad, t[i].want);
+			arena_reset(&a);
+		}
+	}
+	buf_free(&b);
+	arena_free(&a);
+}
+
+static void not_numbers(void **state)
+{
+	static const struct {
+		const char *in, *want;
+		size_t n;
+	} t[] = {
+	    {"{\"a\":NaN}", "{\"a\":null}", 1},
+	    {"[Infinity,-Infinity, NaN]", "[null,null, null]", 3},
+	    {"[\"NaN\",\"\\\"NaN\"]", "[\"NaN\",\"\\\"NaN\"]", 0},
+	    {"\"NaN", "\"NaN", 0},
+	};
+	struct arena a = {0};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct span s = span(t[i].in);
+
+		assert_int_equal(prep_fix_nan(&s, &a), t[i].n);
+		assert_bytes(t[i].in, s.p, s.n, t[i].want);
+	}
+	arena_free(&a);
+}
+
+static void marks(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t special, think, think_end;
+		int call;
+	} t[] = {
+	    {"", 0, 0, 0, 0},
+	    {"a < b [1] <| x |>", 0, 0, 0, 0},
+	    {"<|im_end|>", 1, 0, 0, 0},
+	    {"<|im_end|><|im_user|> [EOS]", 3, 0, 0, 0},
+	    {"<|begin_of_thought|> <|end_of_solution|>", 0, 0, 0, 0},
+	    {"<|||> <|im end|> <|im_end", 0, 0, 0, 0},
+	    {"<\xef\xbd\x9cUser\xef\xbd\x9c>", 1, 0, 0, 0},
+	    {"[EOF] [BOS]", 1, 0, 0, 0},
+	    {"<think>a</think>b</think>", 0, 1, 2, 0},
+	    {"<tool_call>{}</tool_call>", 0, 0, 0, 1},
+	    {"<function=bash>", 0, 0, 0, 1},
+	    {"<|tool_call_begin|>", 1, 0, 0, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct prep_marks m;
+
+		prep_marks_of(span(t[i].text), &m);
+		if (m.special != t[i].special || m.think != t[i].think ||
+		    m.think_end != t[i].think_end || prep_has_call(span(t[i].text)) != t[i].call)
+			fail_msg("%s: %zu %zu %zu", t[i].text, m.special, m.think, m.think_end);
+	}
+}
+
+static void lines(void **state)
+{
+	static const struct {
+		const char *in, *want;
+	} t[] = {
+	    {"{\"a\": 1}", "{\"a\": 1}"},
+	    {"{\n  \"a b\": [1.0,\r\n\t2],\n \"c\": \"x\\n y\" }\n",
+		"{\"a b\":[1.0,2],\"c\":\"x\\n y\"}"},
+	};
+	struct buf b = {0};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		buf_reset(&b);
+		prep_add_json(&b, span(t[i].in));
+		assert_bytes(t[i].in, b.data, b.len, t[i].want);
+	}
+	buf_free(&b);
+}
+
+static void checks(void **state)
+{
+	static const struct {
+		const char *text, *want; /* NULL: refused */
+	} t[] = {
+	    {" {\"a\":1}\n", "{\"a\":1}"},
+	    {"\"x\"", "\"x\""},
+	    {"12", "12"},
+	    {"", NULL},
+	    {" ", NULL},
+	    {"1,2", NULL},
+	    {"1,\"\":2", NULL},
+	    {"1}", NULL},
+	    {"{} {}", NULL},
+	    {"{'a':1}", NULL},
+	    {"NaN", NULL},
+	};
+	struct rec r = {0};
+	struct buf b = {0};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct span v = {0};
+		int ok = prep_walk_check(&r, span(t[i].text), &v, &b);
+
+		if (ok != (t[i].want != NULL))
+			fail_msg("'%s': %d", t[i].text, ok);
+		if (ok)
+			assert_bytes(t[i].text, v.p, v.n, t[i].want);
+	}
+	rec_free(&r);
+	buf_free(&b);
+}
+
+static void walks(void **state)
+{
+	struct span v = SPAN("{\"a\" : [1, \"x]\\\"\" ,{ }], \"b\":null,\"a\":\"last\"}"), key, val;
+	struct prep_walk w;
+	struct buf b = {0};
+
+	(void)state;
+	prep_walk_open(&w, v);
+	while (prep_walk_member(&w, &key, &val)) {
+		buf_add(&b, key.p, key.n);
+		buf_addc(&b, '=');
+		buf_add(&b, val.p, val.n);
+		buf_addc(&b, ';');
+	}
+	assert_bytes("members", b.data, b.len, "a=[1, \"x]\\\"\" ,{ }];b=null;a=\"last\";");
+	val = prep_walk_get(v, "a");
+	assert_bytes("the last", val.p, val.n, "\"last\"");
+	assert_null(prep_walk_get(v, "c").p);
+	buf_free(&b);
+}
+
+static void finds(void **state)
+{
+	struct span s = SPAN("aab<think");
+
+	(void)state;
+	assert_ptr_equal(prep_find(s, "ab"), s.p + 1);
+	assert_null(prep_find(s, "<think>"));
+	assert_null(prep_find((struct span){0}, "a"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(surrogates),
+	    cmocka_unit_test(not_numbers),
+	    cmocka_unit_test(marks),
+	    cmocka_unit_test(lines),
+	    cmocka_unit_test(checks),
+	    cmocka_unit_test(walks),
+	    cmocka_unit_test(finds),
+	};
+
+	return cmocka_run_group_tests_name("prep_text", tests, NULL, NULL);
+}
