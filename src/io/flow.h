@@ -159,6 +159,9 @@ int flow_release(
  * verdict, err.class, output and counts. */
 int flow_settle_held(struct flow *f, struct flow_job *job, struct err *e);
 
+/* Frees it without a verdict: for a run that ends early, before flow_abort. */
+void flow_forget(struct flow *f, struct flow_held *h);
+
 /* By hand: 1 a record (copied, to be released), 0 the end, -1. Lines that are too long are
  * settled inside. */
 int flow_next(struct flow *f, struct flow_held **out, struct err *e);
