@@ -1,0 +1,126 @@
+#include "infer/adapt.h"
+
+#include "infer/attempt.h"
+#include "infer/endpoint.h"
+#include "infer/infer.h"
+
+#define ASK_MS	      10000
+#define ADAPTIVE_MS   5000
+#define WATCH_MS      30000
+#define HOLD_MS	      60000
+#define HANG_MS	      300000
+#define CACHE_FULL    0.90
+#define CACHE_SHARE   0.9
+#define FIRST_SAMPLES 20 /* answers before their mean length says something */
+
+static void ask(struct run *r, struct endpoint *ep)
+{
+	struct http_req req = {.user = &ep->metrics, .timeout_ms = ASK_MS};
+	struct buf url = {0};
+	struct err e;
+
+	buf_adds(&url, ep->url);
+	buf_adds(&url, SERVE_METRICS_PATH);
+	req.url = buf_cstr(&url);
+	ep->metrics.xfer = http_start(r->http, &req, &e);
+	if (!ep->metrics.xfer)
+		ep->blind = 1;
+	buf_free(&url);
+}
+
+uint64_t adapt_tick(struct run *r, struct endpoint *ep)
+{
+	if (ep->state != EP_UP || ep->blind || ep->metrics.xfer)
+		return UINT64_MAX;
+	if (ep->metrics_at == 0)
+		ep->metrics_at = r->now + ADAPTIVE_MS; /* short runs need not ask */
+	if (r->now >= ep->metrics_at) {
+		ep->metrics_at = r->now + (r->o->adaptive ? ADAPTIVE_MS : WATCH_MS);
+		ask(r, ep);
+	}
+	return ep->metrics_at;
+}
+
+static void shrink(struct run *r, struct endpoint *ep)
+{
+	if (!r->o->adaptive || r->now < ep->hold_until)
+		return;
+	ep->allowed *= 0.8;
+	ep->hold_until = r->now + HOLD_MS;
+}
+
+void adapt_retracted(struct run *r, struct endpoint *ep)
+{
+	shrink(r, ep);
+}
+
+/* What fits into the cache: each request holds its prompt and, on the mean, half its answer. */
+static double cache_bound(const struct run *r, const struct endpoint *ep)
+{
+	double n = (double)r->n.answers, mean;
+
+	if (ep->facts.kv_tokens <= 0 || r->n.answers < FIRST_SAMPLES)
+		return (double)ep->limit;
+	mean = ((double)r->n.prompt_tokens + (double)r->n.completion_tokens / 2) / n;
+	return mean > 0 ? CACHE_SHARE * (double)ep->facts.kv_tokens / mean : (double)ep->limit;
+}
+
+static double clamp(double x, double low, double high)
+{
+	if (x > high)
+		x = high;
+	return x < low ? low : x;
+}
+
+static void control(struct run *r, struct endpoint *ep, const struct serve_load *l)
+{
+	double many = l->running * 0.05 > 2 ? l->running * 0.05 : 2;
+	double step = ep->allowed * 0.05 > 1 ? ep->allowed * 0.05 : 1;
+
+	if (l->preemptions > ep->preemptions && ep->preemptions >= 0)
+		shrink(r, ep);
+	else if (l->waiting > many)
+		ep->allowed -= l->waiting;
+	else if (l->waiting <= 0 && l->cache < CACHE_FULL && r->now >= ep->hold_until)
+		ep->allowed += step;
+	ep->allowed = clamp(ep->allowed, 1, clamp(cache_bound(r, ep), 1, (double)ep->limit));
+}
+
+/* Requests, but no token since HANG_MS. */
+static void watch(struct run *r, struct endpoint *ep, const struct serve_load *l)
+{
+	struct err why;
+
+	if (l->generated < 0)
+		return;
+	if (l->generated != ep->generated || ep->running == 0 || ep->made_at == 0) {
+		ep->generated = l->generated;
+		ep->made_at = r->now;
+		return;
+	}
+	if (r->now - ep->made_at < HANG_MS)
+		return;
+	err_set(&why, "outage", "%zu requests, and no token in %d s", ep->running, HANG_MS / 1000);
+	ep->made_at = r->now;
+	attempt_cancel_all(r, ep);
+	endpoint_is_down(r, ep, &why);
+}
+
+void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
+{
+	struct serve_load l;
+
+	ep->metrics.xfer = NULL;
+	if (d->curl != 0)
+		return; /* whether it lives is found out elsewhere */
+	if (d->status != 200 ||
+	    serve_load_read(&l, (struct span){d->body.data, d->body.len}) == 0) {
+		ep->blind = 1;
+		return;
+	}
+	if (r->o->adaptive && ep->state == EP_UP)
+		control(r, ep, &l);
+	ep->preemptions = l.preemptions;
+	if (ep->state == EP_UP)
+		watch(r, ep, &l);
+}

@@ -1,0 +1,162 @@
+#include "infer/answer.h"
+
+#include <string.h>
+
+#include "infer/infer.h"
+#include "serve/lax.h"
+#include "json/ids.h"
+
+int answer_loops(const int32_t *ids, size_t n)
+{
+	for (size_t period = 1; period <= ANSWER_PERIOD && period < n; period++) {
+		size_t same = 0;
+		size_t want = period * (ANSWER_TIMES - 1);
+
+		if (want + period < ANSWER_LOOP)
+			want = ANSWER_LOOP - period;
+		if (want + period > n)
+			continue;
+		while (same < want && ids[n - 1 - same] == ids[n - 1 - same - period])
+			same++;
+		if (same == want)
+			return 1;
+	}
+	return 0;
+}
+
+static int blank(struct span string)
+{
+	struct buf b = {0};
+	int rc = 1;
+
+	if (!string.p || json_str(&b, string, NULL) < 0)
+		return 1;
+	for (size_t i = 0; i < b.len; i++)
+		rc &= strchr(" \t\r\n", b.data[i]) != NULL && b.data[i];
+	buf_free(&b);
+	return rc;
+}
+
+static void add_span(struct buf *b, const char *name, struct span v)
+{
+	if (!v.p)
+		return;
+	buf_addf(b, ",\"%s\":", name);
+	buf_add(b, v.p, v.n);
+}
+
+/* The server's own parts. */
+static enum status from_parts(const struct serve_reply *reply, struct buf *message)
+{
+	buf_adds(message, "{\"role\":\"assistant\"");
+	if (reply->content.p)
+		add_span(message, "content", reply->content);
+	else
+		buf_adds(message, reply->tool_calls.p ? ",\"content\":null" : ",\"content\":\"\"");
+	add_span(message, "reasoning_content", reply->reasoning);
+	add_span(message, "tool_calls", reply->tool_calls);
+	buf_addc(message, '}');
+	if (reply->tool_calls.p || !blank(reply->content))
+		return STATUS_OK;
+	return blank(reply->reasoning) ? STATUS_EMPTY : STATUS_REASONING_ONLY;
+}
+
+/* The parts by our own parser: the id route has none at the server's side. */
+static int from_ids(struct run *r, struct item *it, const struct serve_reply *reply,
+    struct answer *a, struct err *e)
+{
+	static const enum status statuses[] = {
+	    [ANSWER_OK] = STATUS_OK,
+	    [ANSWER_EMPTY] = STATUS_EMPTY,
+	    [ANSWER_REASONING_ONLY] = STATUS_REASONING_ONLY,
+	    [ANSWER_UNPARSED] = STATUS_UNPARSED,
+	};
+	static const struct val_style compact = {.item = ",", .key = ":", .indent = -1};
+	struct chat_answer out = {0};
+	struct chat_conv conv = {0};
+	struct buf text = {0};
+	struct rec rec = {0};
+	int rc;
+
+	arena_reset(&r->arena);
+	conv_record(&it->conv, &it->rec, &text);
+	rc = rec_parse(&rec, text.data, text.len, e);
+	if (rc == 0)
+		rc = chat_read(&conv, &rec, &r->arena, e);
+	if (rc == 0)
+		rc = chat_answer(r->chat, r->work, &conv, conv.n, &reply->ids, &r->arena, &out, e);
+	if (rc == 0) {
+		val_write(&a->message, &out.message, &compact);
+		a->status = statuses[out.status];
+	}
+	rec_free(&rec);
+	buf_free(&text);
+	return rc;
+}
+
+static void add_count(struct buf *b, const char *name, int64_t n)
+{
+	if (n >= 0)
+		buf_addf(b, ",\"%s\":%lld", name, (long long)n);
+}
+
+static void write_generation(
+    struct run *r, struct item *it, const struct serve_reply *reply, struct answer *a)
+{
+	const struct ints *prompt = it->prompt.n ? &it->prompt : &reply->prompt_ids;
+	struct buf *b = &a->generation;
+	enum serve_finish f = reply->finish;
+	struct span message = {a->message.data, a->message.len};
+
+	if (f == FINISH_STOP && lax_get(message, "tool_calls").p)
+		f = FINISH_TOOL_CALLS;
+	buf_addf(b, "{\"finish_reason\":\"%s\",\"status\":\"%s\"", serve_finish_name(f),
+	    status_names[a->status]);
+	add_count(b, "prompt_tokens",
+	    reply->prompt_tokens >= 0 ? reply->prompt_tokens
+	    : prompt->n		      ? (int64_t)prompt->n
+				      : -1);
+	add_count(b, "completion_tokens",
+	    reply->completion_tokens >= 0 ? reply->completion_tokens
+	    : reply->has_ids		  ? (int64_t)reply->ids.n
+					  : -1);
+	if (prompt->n) {
+		buf_adds(b, ",\"prompt_token_ids\":");
+		ids_write(b, prompt->v, prompt->n);
+	}
+	if (reply->has_ids) {
+		buf_adds(b, ",\"output_ids\":");
+		ids_write(b, reply->ids.v, reply->ids.n);
+	}
+	buf_adds(b, ",\"model\":");
+	buf_add_json(b, r->model, strlen(r->model));
+	add_span(b, "weight_version", reply->weight_version);
+	add_span(b, "sampling", r->sampling);
+	buf_addc(b, '}');
+}
+
+int answer_make(struct run *r, struct item *it, const struct serve_reply *reply, struct answer *a,
+    struct err *e)
+{
+	*a = (struct answer){0};
+	if (r->chat && reply->has_ids) {
+		if (from_ids(r, it, reply, a, e) < 0) {
+			answer_free(a);
+			return -1;
+		}
+	} else {
+		a->status = from_parts(reply, &a->message);
+	}
+	if (reply->finish == FINISH_LENGTH)
+		a->status = reply->has_ids && answer_loops(reply->ids.v, reply->ids.n)
+				? STATUS_REPETITION
+				: STATUS_LENGTH;
+	write_generation(r, it, reply, a);
+	return 0;
+}
+
+void answer_free(struct answer *a)
+{
+	buf_free(&a->message);
+	buf_free(&a->generation);
+}

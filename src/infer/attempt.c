@@ -1,0 +1,409 @@
+#include "infer/attempt.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "infer/adapt.h"
+#include "infer/answer.h"
+#include "infer/endpoint.h"
+#include "infer/infer.h"
+#include "infer/item.h"
+#include "infer/prompt.h"
+
+#define PAUSE_MAX_MS	60000.0
+#define RETRY_AFTER_MAX 3600 /* seconds: a server that says more is not believed */
+#define UNPARSED_MAX	3    /* the first, and two more */
+#define ABORT_MS	5000
+#define BODY_KEPT	((size_t)64 << 10)
+
+/* ---- out ---- */
+
+/* The parts end with a character that is in none of them: SGLang aborts by prefix. The run's nonce
+ * keeps a resumed run from meeting its own orphans. */
+static void make_rid(const struct run *r, struct item *it)
+{
+	struct span id = it->job->id;
+	char safe[81];
+	size_t n = id.n < sizeof(safe) - 1 ? id.n : sizeof(safe) - 1;
+
+	for (size_t i = 0; i < n; i++)
+		safe[i] =
+		    isalnum((unsigned char)id.p[i]) || strchr("._/-", id.p[i]) ? id.p[i] : '_';
+	safe[n] = '\0';
+	snprintf(it->rid, sizeof(it->rid), "e3;%08x;%llu;%s;t%zu;a%u;", r->nonce,
+	    (unsigned long long)it->seq, safe, it->conv.answers, it->sent++);
+}
+
+static void write_body(const struct endpoint *ep, struct item *it)
+{
+	struct serve_prompt q = {.rid = it->rid};
+	struct buf messages = {0};
+
+	buf_reset(&it->call.body);
+	if (serve_takes_ids(ep->route)) {
+		q.ids = it->prompt.v;
+		q.n = it->prompt.n;
+	} else {
+		conv_messages(&it->conv, &messages);
+		q.messages = (struct span){messages.data, messages.len};
+		q.tools = rec_get(&it->rec, "tools");
+		q.kwargs = rec_get(&it->rec, "chat_template_kwargs");
+	}
+	serve_write(&it->call.body, ep->plan, &q);
+	buf_free(&messages);
+}
+
+static struct http_xfer *post(
+    struct run *r, struct endpoint *ep, const char *path, struct call *call, uint32_t ms)
+{
+	struct http_req req = {.user = call, .timeout_ms = ms};
+	struct http_xfer *x;
+	struct buf url = {0};
+	struct err e;
+
+	buf_adds(&url, ep->url);
+	buf_adds(&url, path);
+	req.url = buf_cstr(&url);
+	req.body = (struct span){call->body.data, call->body.len};
+	x = http_start(r->http, &req, &e);
+	if (!x)
+		run_fail(r, &e);
+	buf_free(&url);
+	return x;
+}
+
+static void fly(struct run *r, struct item *it)
+{
+	it->prev = NULL;
+	it->next = r->flying;
+	if (it->next)
+		it->next->prev = it;
+	r->flying = it;
+}
+
+static void land(struct run *r, struct item *it)
+{
+	struct endpoint *ep = it->ep;
+
+	if (it->prev)
+		it->prev->next = it->next;
+	else
+		r->flying = it->next;
+	if (it->next)
+		it->next->prev = it->prev;
+	it->next = it->prev = NULL;
+	it->call.xfer = NULL;
+	ep->running--;
+	ep->outstanding -= it->expect;
+}
+
+void attempt_start(struct run *r, struct endpoint *ep, struct item *it)
+{
+	if (prompt_make(r, ep, it, &it->why) < 0) {
+		item_reject(r, it, 1);
+		return;
+	}
+	make_rid(r, it);
+	write_body(ep, it);
+	it->call.ep = it->ep = ep;
+	it->call.xfer =
+	    post(r, ep, serve_path(ep->route), &it->call, (uint32_t)(r->o->timeout * 1000));
+	if (!it->call.xfer)
+		return;
+	it->started = r->now;
+	r->n.requests++;
+	r->n.retries += it->attempts > 0;
+	ep->running++;
+	ep->outstanding += it->expect;
+	fly(r, it);
+	if (it->crashes >= CRASHES_ALONE)
+		ep->lone = it;
+}
+
+/* ---- aborts ---- */
+
+void attempt_abort(struct run *r, struct endpoint *ep, struct item *it, const char *rid)
+{
+	struct call *c;
+
+	if (!serve_must_abort(ep->facts.api))
+		return; /* the others end a request when its connection ends */
+	c = xcalloc(1, sizeof(*c));
+	*c = (struct call){.kind = CALL_ABORT, .ep = ep, .item = it};
+	serve_write_abort(&c->body, rid);
+	c->xfer = post(r, ep, SERVE_ABORT_PATH, c, ABORT_MS);
+	if (!c->xfer) {
+		buf_free(&c->body);
+		free(c);
+		return;
+	}
+	c->next = r->aborts;
+	r->aborts = c;
+	if (it)
+		it->aborting++;
+}
+
+/* ---- what an end means ---- */
+
+static uint64_t jitter(struct run *r, double max_ms)
+{
+	/* xorshift64: only that clients do not retry in step matters */
+	r->random ^= r->random << 13;
+	r->random ^= r->random >> 7;
+	r->random ^= r->random << 17;
+	return (uint64_t)((double)(r->random >> 11) / 9007199254740992.0 * max_ms);
+}
+
+static uint64_t pause_of(struct run *r, const struct item *it)
+{
+	double max = r->o->backoff * 1000;
+
+	for (unsigned i = 1; i < it->attempts && max < PAUSE_MAX_MS; i++)
+		max *= 2;
+	return jitter(r, max < PAUSE_MAX_MS ? max : PAUSE_MAX_MS);
+}
+
+void attempt_pardon(struct run *r, struct item *it)
+{
+	it->not_before = r->now + jitter(r, 100);
+	if (it->crashes >= CRASHES_ALONE)
+		queue_suspect(&r->queue, it);
+	else
+		queue_wait(&r->queue, it);
+}
+
+void attempt_refuse(struct run *r, struct item *it)
+{
+	it->attempts++;
+	item_reject(r, it, 1);
+}
+
+void attempt_crashed(struct run *r, struct item *it)
+{
+	int alone = it->ep->lone == it;
+
+	if (alone)
+		it->ep->lone = NULL;
+	if (alone && ++it->lone_deaths >= 2) {
+		err_set(&it->why, "poison",
+		    "the server died %u times with this record alone in flight", it->lone_deaths);
+		item_reject(r, it, 1);
+		return;
+	}
+	it->crashes++;
+	attempt_pardon(r, it);
+}
+
+void attempt_charge(struct run *r, struct item *it)
+{
+	unsigned cap = (unsigned)r->o->max_attempts;
+	uint64_t pause;
+
+	it->attempts++;
+	if (it->outcome.class == CLASS_UNPARSED && ++it->unparsed >= UNPARSED_MAX)
+		cap = it->attempts;
+	if (it->attempts >= cap) {
+		err_prefix(&it->why, "given up after %u attempt%s: ", it->attempts,
+		    it->attempts == 1 ? "" : "s");
+		item_reject(r, it, 0);
+		return;
+	}
+	pause = pause_of(r, it);
+	if (it->not_before > r->now + pause)
+		pause = it->not_before - r->now; /* Retry-After */
+	it->not_before = r->now + pause;
+	queue_wait(&r->queue, it);
+}
+
+/* ---- back ---- */
+
+static void keep_body(struct item *it, struct http_done *d)
+{
+	buf_reset(&it->body);
+	buf_add(&it->body, d->body.data, d->body.len < BODY_KEPT ? d->body.len : BODY_KEPT);
+	it->status = d->status;
+}
+
+/* The body against what was asked; what is wrong in it->why. */
+static enum serve_found look(
+    struct run *r, struct item *it, const struct http_done *d, struct serve_reply *reply)
+{
+	struct endpoint *ep = it->ep;
+	int ids = serve_takes_ids(ep->route);
+	struct serve_sent sent = {
+	    .ids = ids ? it->prompt.v : NULL,
+	    .n = it->prompt.n,
+	    .rid = ep->route == ROUTE_SGLANG ? it->rid : NULL,
+	    .max_new_tokens = r->o->max_new_tokens,
+	    .want_ids = !r->o->no_ids,
+	    .want_prompt_ids = !r->o->no_ids && serve_echoes_prompt(ep->facts.api, ep->route),
+	    .context = ep->facts.context,
+	};
+	struct span body = {d->body.data, d->body.len};
+	struct buf says = {0};
+	int loading;
+
+	if (d->curl != 0) {
+		err_set(&it->why, "transient", "%s", d->why);
+		return FOUND_GOOD;
+	}
+	if (d->status == 200)
+		return serve_reply_read(reply, ep->route, body, &it->why) < 0
+			   ? FOUND_SHAPE
+			   : serve_reply_check(reply, &sent, &it->why);
+	loading = serve_error_read(&says, body);
+	err_set(&it->why, "transient", "HTTP %d: %s", d->status, buf_cstr(&says));
+	buf_free(&says);
+	return loading ? FOUND_LOADING : FOUND_GOOD;
+}
+
+/* The next turn, or the end of the record. */
+static void take_answer(struct run *r, struct item *it, struct answer *a)
+{
+	conv_answer(&it->conv, (struct span){a->message.data, a->message.len},
+	    (struct span){a->generation.data, a->generation.len}, a->status != STATUS_OK);
+	r->n.answers++;
+	r->n.statuses[a->status]++;
+	it->attempts = it->unparsed = it->crashes = it->lone_deaths = 0;
+	ints_reset(&it->prompt);
+	if (it->conv.done) {
+		item_out(r, it);
+		return;
+	}
+	it->not_before = r->now;
+	queue_wait(&r->queue, it);
+}
+
+static void finish(struct run *r, struct item *it, const struct serve_reply *reply)
+{
+	struct endpoint *ep = it->ep;
+	struct answer a;
+
+	if (answer_make(r, it, reply, &a, &it->why) < 0) {
+		it->outcome = (struct serve_outcome){CLASS_UNPARSED, "foreign token ids"};
+		it->why.class = "unparsed";
+		attempt_charge(r, it);
+		return;
+	}
+	ep->ok++;
+	if (reply->retractions > 0)
+		adapt_retracted(r, ep);
+	r->n.prompt_tokens += reply->prompt_tokens > 0 ? (uint64_t)reply->prompt_tokens : 0;
+	r->n.completion_tokens +=
+	    reply->completion_tokens > 0 ? (uint64_t)reply->completion_tokens : 0;
+	switch ((enum policy)r->o->policy[a.status]) {
+	case POLICY_KEEP: take_answer(r, it, &a); break;
+	case POLICY_DROP:
+		r->n.statuses[a.status]++;
+		err_set(
+		    &it->why, status_names[a.status], "the answer is %s", status_names[a.status]);
+		attempt_refuse(r, it);
+		break;
+	case POLICY_RETRY:
+		it->outcome = (struct serve_outcome){CLASS_TRANSIENT, status_names[a.status]};
+		err_set(
+		    &it->why, status_names[a.status], "the answer is %s", status_names[a.status]);
+		attempt_charge(r, it);
+		break;
+	}
+	answer_free(&a);
+}
+
+/* 401, 403 and 404 on every request are the run's fault, not the record's. */
+static int may_be_config(int status)
+{
+	return status == 401 || status == 403 || status == 404;
+}
+
+static void dispose(struct run *r, struct item *it, const struct http_done *d)
+{
+	struct endpoint *ep = it->ep;
+
+	it->why.class = serve_class_name(it->outcome.class);
+	switch (it->outcome.class) {
+	case CLASS_OK: break;
+	case CLASS_PERMANENT:
+		it->why.class = "refused";
+		if (may_be_config(d->status))
+			endpoint_suspect(r, ep, it);
+		else
+			attempt_refuse(r, it);
+		break;
+	case CLASS_TRANSIENT:
+		if (d->curl != 0)
+			endpoint_suspect(r, ep, it);
+		else
+			attempt_charge(r, it);
+		break;
+	case CLASS_UNPARSED: attempt_charge(r, it); break;
+	case CLASS_OUTAGE:
+		attempt_pardon(r, it);
+		endpoint_is_down(r, ep, &it->why);
+		break;
+	case CLASS_CONFIG:
+	case CLASS_OURS:
+		err_prefix(&it->why, "%s: %s: ", ep->url, it->outcome.name);
+		attempt_pardon(r, it);
+		run_fail(r, &it->why);
+		break;
+	}
+}
+
+void attempt_done(struct run *r, struct item *it, struct http_done *d)
+{
+	struct serve_reply reply = {0};
+	struct serve_evidence ev = {d->curl, d->sys_errno, d->status, FOUND_GOOD};
+
+	land(r, it);
+	it->not_before = 0;
+	if (d->retry_after > 0 && d->retry_after <= RETRY_AFTER_MAX)
+		it->not_before = r->now + (uint64_t)d->retry_after * 1000;
+	ev.found = look(r, it, d, &reply);
+	it->outcome = serve_classify(&ev);
+	keep_body(it, d);
+	if (it->outcome.class == CLASS_OK) {
+		if (it->ep->lone == it)
+			it->ep->lone = NULL;
+		finish(r, it, &reply);
+	} else {
+		it->ep->failed++;
+		/* what came whole has ended at the server too */
+		if (d->curl != 0 && it->outcome.class != CLASS_OUTAGE)
+			attempt_abort(r, it->ep, it, it->rid);
+		dispose(r, it, d);
+	}
+	serve_reply_free(&reply);
+}
+
+void attempt_cancel_all(struct run *r, struct endpoint *ep)
+{
+	struct item *it = r->flying, *next;
+
+	for (; it; it = next) {
+		next = it->next;
+		if (ep && it->ep != ep)
+			continue;
+		http_cancel(r->http, it->call.xfer);
+		land(r, it);
+		if (it->ep->lone == it)
+			it->ep->lone = NULL;
+		attempt_abort(r, it->ep, it, it->rid);
+		attempt_pardon(r, it);
+	}
+}
+
+void attempt_abort_done(struct run *r, struct call *c)
+{
+	struct call **p = &r->aborts;
+
+	while (*p != c)
+		p = &(*p)->next;
+	*p = c->next;
+	if (c->item)
+		c->item->aborting--;
+	buf_free(&c->body);
+	free(c);
+}

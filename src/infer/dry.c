@@ -1,0 +1,58 @@
+#include "infer/dry.h"
+
+#include "base/num.h"
+#include "infer/infer.h"
+#include "infer/report.h"
+
+/* Records that are not sent, and their bytes. */
+static int read_rest(struct run *r, uint64_t *n, uint64_t *bytes, struct err *e)
+{
+	struct flow_held *h;
+	int rc;
+
+	while ((rc = flow_next(r->flow, &h, e)) > 0) {
+		struct flow_job *job = flow_held_job(h);
+
+		++*n;
+		*bytes += job->line.n + 1;
+		flow_drop(job, "dry run");
+		if (flow_release(r->flow, h, e) < 0)
+			return -1;
+	}
+	return rc;
+}
+
+static void estimate(struct run *r, uint64_t rest, uint64_t rest_bytes)
+{
+	double sent = (double)flow_totals(r->flow).out;
+	double scale = sent > 0 ? (sent + (double)rest) / sent : 0;
+	double seconds = (double)(r->now - r->began) / 1000 * scale;
+	double disk = (double)r->n.out_bytes * scale;
+	char human[32];
+
+	num_human((uint64_t)disk, human);
+	report_line(r,
+	    "dry run: of %.0f records %.0f were answered; all would take %.1f h at this rate, "
+	    "%.2f M prompt tokens, %.2f M new tokens, %s of output",
+	    sent + (double)rest, sent, seconds / 3600, (double)r->n.prompt_tokens * scale / 1e6,
+	    (double)r->n.completion_tokens * scale / 1e6, human);
+	if (rest && sent > 0 && r->read_bytes > 0)
+		report_line(r, "dry run: the rest has %.2f times the bytes a record of those sent",
+		    (double)rest_bytes / (double)rest / ((double)r->read_bytes / (double)r->seq));
+}
+
+int dry_finish(struct run *r, struct err *e)
+{
+	uint64_t rest = 0, bytes = 0;
+	int rc;
+
+	if (read_rest(r, &rest, &bytes, e) < 0)
+		return -1;
+	report_summary(r);
+	report_stats(r);
+	estimate(r, rest, bytes);
+	rc = flow_finish(r->flow, e);
+	if (rc == 0)
+		r->flow = NULL;
+	return rc;
+}

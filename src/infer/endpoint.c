@@ -1,0 +1,318 @@
+#include "infer/endpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/prog.h"
+#include "infer/adapt.h"
+#include "infer/attempt.h"
+#include "infer/infer.h"
+#include "infer/probe.h"
+#include "infer/report.h"
+#include "io/lines.h"
+
+#define PROBE_FIRST_MS 1000
+#define PROBE_LAST_MS  30000
+#define RAMP_PER_MS    0.0001 /* 10% a second */
+#define LONE_MS	       30000  /* how long a suspect of poison has its server alone */
+#define MANY	       8      /* failures at once that are an outage, whatever the server says */
+
+#define LIMIT_UNKNOWN 32 /* at once, where neither the user nor the server says */
+#define LIMIT_DEFAULT 256
+
+const char *endpoint_state_name(const struct endpoint *ep)
+{
+	static const char *const names[EP_STATES] = {"asked", "up", "suspect", "down", "leaving"};
+
+	return names[ep->state];
+}
+
+struct endpoint *endpoint_new(const char *url)
+{
+	struct endpoint *ep = xcalloc(1, sizeof(*ep));
+	size_t n = strlen(url);
+
+	while (n > 0 && url[n - 1] == '/')
+		n--;
+	ep->url = xstrndup(url, n);
+	ep->facts = ep->asked = (struct serve_facts)SERVE_FACTS_NONE;
+	ep->probe = (struct call){.kind = CALL_PROBE, .ep = ep};
+	ep->metrics = (struct call){.kind = CALL_METRICS, .ep = ep};
+	return ep;
+}
+
+void endpoint_free(struct endpoint *ep)
+{
+	serve_plan_close(ep->plan);
+	buf_free(&ep->probe.body);
+	buf_free(&ep->metrics.body);
+	free(ep->url);
+	free(ep);
+}
+
+/* ---- the list of servers ---- */
+
+static struct endpoint *find(struct run *r, const struct endpoint *like)
+{
+	for (size_t i = 0; i < r->nep; i++)
+		if (strcmp(r->ep[i]->url, like->url) == 0)
+			return r->ep[i];
+	return NULL;
+}
+
+static int add(struct run *r, const char *url, struct opt_list *seen, struct err *e)
+{
+	struct endpoint *new, *old;
+
+	if (http_check_url(url, e) < 0)
+		return -1;
+	new = endpoint_new(url);
+	old = find(r, new);
+	if (old) {
+		endpoint_free(new);
+		new = old;
+		if (new->state == EP_LEAVING &&new->running == 0 && !new->probe.xfer)
+			probe_facts(r, new);
+	} else {
+		r->ep = xgrow(r->ep, &r->cep, r->nep + 1, sizeof(struct endpoint *));
+		r->ep[r->nep++] = new;
+		probe_facts(r, new);
+	}
+	opt_list_add(seen, new->url);
+	return 0;
+}
+
+static int add_file(struct run *r, struct opt_list *seen, struct err *e)
+{
+	const char *path = r->o->servers_file;
+	struct lines *l = lines_open(&path, 1, 0, e);
+	struct line line;
+	int rc;
+
+	if (!l)
+		return -1;
+	while ((rc = lines_next(l, &line, e)) > 0) {
+		char *url;
+
+		if (*line.p == '#')
+			continue;
+		url = xstrndup(line.p, line.n);
+		url[strcspn(url, " \t#")] = '\0';
+		rc = add(r, url, seen, e);
+		free(url);
+		if (rc < 0) {
+			err_prefix(e, "%s:%llu: ", path, (unsigned long long)line.number);
+			break;
+		}
+	}
+	lines_close(l);
+	return rc;
+}
+
+static int listed(const struct opt_list *l, const char *url)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i], url) == 0)
+			return 1;
+	return 0;
+}
+
+int endpoints_load(struct run *r, struct err *e)
+{
+	struct opt_list seen = {0};
+	int rc = 0;
+
+	if (r->o->servers_file)
+		rc = add_file(r, &seen, e);
+	for (size_t i = 0; rc == 0 && i < r->o->servers.n; i++)
+		rc = add(r, r->o->servers.v[i], &seen, e);
+	if (rc == 0 && seen.n == 0)
+		rc = err_set(e, "config", "%s: names no server", r->o->servers_file);
+	for (size_t i = 0; rc == 0 && i < r->nep; i++)
+		if (!listed(&seen, r->ep[i]->url))
+			r->ep[i]->state = EP_LEAVING;
+	opt_list_free(&seen);
+	return rc;
+}
+
+/* ---- choosing ---- */
+
+static int has_room(const struct run *r, const struct endpoint *ep, const struct item *it)
+{
+	if (ep->state != EP_UP || ep->lone)
+		return 0;
+	if (it->crashes >= CRASHES_ALONE)
+		return ep->running == 0;
+	(void)r;
+	return (double)ep->running < ep->allowed;
+}
+
+struct endpoint *endpoint_choose(struct run *r, const struct item *it)
+{
+	struct endpoint *best = NULL;
+
+	/* a conversation stays where its beginning is in the cache */
+	if (it->conv.answers && it->ep && has_room(r, it->ep, it))
+		return it->ep;
+	for (size_t i = 0; i < r->nep; i++) {
+		struct endpoint *ep = r->ep[i];
+
+		if (has_room(r, ep, it) && (!best || ep->outstanding < best->outstanding))
+			best = ep;
+	}
+	return best;
+}
+
+size_t endpoints_running(const struct run *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->nep; i++)
+		n += r->ep[i]->running;
+	return n;
+}
+
+size_t endpoints_in_state(const struct run *r, int state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->nep; i++)
+		n += r->ep[i]->state == (enum ep_state)state;
+	return n;
+}
+
+/* ---- transitions ---- */
+
+static size_t limit_of(const struct run *r, const struct endpoint *ep)
+{
+	size_t files = http_max_files();
+	size_t n = (size_t)r->o->concurrency;
+
+	if (n == 0 && ep->facts.slots > 0)
+		n = ep->facts.slots < LIMIT_DEFAULT ? (size_t)ep->facts.slots : LIMIT_DEFAULT;
+	if (n == 0)
+		n = LIMIT_UNKNOWN;
+	/* each request is a descriptor; some are left for files, probes and look-ups */
+	return files > 64 && n > files - 64 ? files - 64 : n;
+}
+
+void endpoint_is_up(struct run *r, struct endpoint *ep)
+{
+	ep->limit = limit_of(r, ep);
+	ep->allowed = ep->was_up ? (double)ep->limit / 2 : (double)ep->limit;
+	if (ep->allowed < 1)
+		ep->allowed = 1;
+	if (ep->was_up)
+		report_line(r, "%s: up again", ep->url);
+	else
+		report_server(r, ep);
+	ep->state = ep->state == EP_LEAVING ? EP_LEAVING : EP_UP;
+	ep->was_up = 1;
+	ep->pauses = 0;
+	ep->moved_at = r->now;
+}
+
+/* Empties the limbo: each by what its attempt's end was. */
+static void settle_limbo(struct run *r, struct endpoint *ep, int alive)
+{
+	struct item *it = ep->limbo, *next;
+
+	ep->limbo = NULL;
+	ep->nlimbo = 0;
+	for (; it; it = next) {
+		next = it->next;
+		it->next = NULL;
+		if (it->outcome.class == CLASS_PERMANENT)
+			alive ? attempt_refuse(r, it) : attempt_pardon(r, it);
+		else if (alive)
+			attempt_charge(r, it);
+		else
+			attempt_crashed(r, it);
+	}
+}
+
+void endpoint_is_alive(struct run *r, struct endpoint *ep)
+{
+	if (ep->nlimbo >= MANY && ep->nlimbo > ep->running) {
+		struct err why;
+
+		err_set(&why, "outage", "%zu requests lost at once", ep->nlimbo);
+		endpoint_is_down(r, ep, &why);
+		return;
+	}
+	if (ep->state == EP_SUSPECT)
+		ep->state = EP_UP;
+	settle_limbo(r, ep, 1);
+}
+
+void endpoint_is_down(struct run *r, struct endpoint *ep, const struct err *why)
+{
+	uint64_t pause = PROBE_FIRST_MS;
+
+	ep->why = *why;
+	if (ep->state == EP_UP || ep->state == EP_SUSPECT) {
+		report_line(r, "%s: down: %s", ep->url, why->msg);
+		ep->outages++;
+		r->n.outages++;
+	}
+	for (unsigned i = 0; i < ep->pauses && pause < PROBE_LAST_MS; i++)
+		pause *= 2;
+	ep->pauses++;
+	ep->probe_at = r->now + (pause < PROBE_LAST_MS ? pause : PROBE_LAST_MS);
+	if (ep->state != EP_LEAVING)
+		ep->state = EP_DOWN;
+	settle_limbo(r, ep, 0);
+}
+
+void endpoint_suspect(struct run *r, struct endpoint *ep, struct item *it)
+{
+	it->next = ep->limbo;
+	ep->limbo = it;
+	ep->nlimbo++;
+	if (ep->state == EP_DOWN || ep->state == EP_ASKED) {
+		settle_limbo(r, ep, 0);
+		return;
+	}
+	if (ep->state == EP_UP)
+		ep->state = EP_SUSPECT;
+	if (!ep->probe.xfer)
+		probe_health(r, ep);
+}
+
+static uint64_t tick(struct run *r, struct endpoint *ep)
+{
+	uint64_t next = UINT64_MAX, t;
+
+	if (ep->state == EP_DOWN) {
+		if (r->now >= ep->probe_at && !ep->probe.xfer)
+			probe_facts(r, ep);
+		next = ep->probe_at;
+	}
+	if (ep->lone && r->now - ep->lone->started >= LONE_MS) {
+		ep->lone->crashes = 0;
+		ep->lone = NULL;
+	}
+	if (ep->state == EP_UP && !r->o->adaptive && ep->allowed < (double)ep->limit) {
+		ep->allowed += (double)ep->limit * RAMP_PER_MS * (double)(r->now - ep->moved_at);
+		if (ep->allowed > (double)ep->limit)
+			ep->allowed = (double)ep->limit;
+		next = r->now + 100;
+	}
+	ep->moved_at = r->now;
+	t = adapt_tick(r, ep);
+	return t < next ? t : next;
+}
+
+uint64_t endpoints_tick(struct run *r)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < r->nep; i++) {
+		uint64_t t = tick(r, r->ep[i]);
+
+		if (t < next)
+			next = t;
+	}
+	return next;
+}

@@ -1,0 +1,51 @@
+/* endpoint.h - a server's state, and who may be sent to it
+ *
+ *	ASKED --probe good--> UP --attempt ends oddly--> SUSPECT --alive--> UP
+ *	  ^                    \                             \
+ *	  |                     '--refused, loading--> DOWN <-'--dead
+ *	  '------------- its time has come ------------/
+ *
+ * DOWN is an outage: what was in flight goes back and pays nothing; the server is asked again after
+ * 1, 2, 4 .. 30 seconds, and comes back at half its load, 10% more a second.
+ * SUSPECT holds the attempts that ended oddly (a lost connection, an unexpected 404) until the
+ * server has shown whether it lives and works: only then it is known whose fault they were.
+ * A record that was in flight at 3 crashes runs alone; one that kills the server alone twice is
+ * rejected ("poison").
+ */
+#ifndef E3_INFER_ENDPOINT_H
+#define E3_INFER_ENDPOINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct endpoint;
+struct err;
+struct item;
+struct run;
+
+struct endpoint *endpoint_new(const char *url);
+void endpoint_free(struct endpoint *ep);
+
+/* Reads the servers file, or the options, into the run: new servers are asked, those that are gone
+ * finish what they have. */
+int endpoints_load(struct run *r, struct err *e);
+
+/* What time brings: probes, ramps. Returns when it is next wanted, in ms of the run's clock. */
+uint64_t endpoints_tick(struct run *r);
+
+/* The server for the next record, or NULL where none has room. */
+struct endpoint *endpoint_choose(struct run *r, const struct item *it);
+size_t endpoints_running(const struct run *r);
+size_t endpoints_in_state(const struct run *r, int state);
+
+/* An attempt ended in a way that may be the server's fault: into the limbo, and ask. */
+void endpoint_suspect(struct run *r, struct endpoint *ep, struct item *it);
+
+/* What a probe found. */
+void endpoint_is_up(struct run *r, struct endpoint *ep);    /* after facts and trial */
+void endpoint_is_alive(struct run *r, struct endpoint *ep); /* a suspect is */
+void endpoint_is_down(struct run *r, struct endpoint *ep, const struct err *why);
+
+const char *endpoint_state_name(const struct endpoint *ep);
+
+#endif

@@ -1,0 +1,208 @@
+#include "infer/item.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "infer/infer.h"
+
+#define BODY_MAX ((size_t)64 << 10) /* of a reply that a reject keeps */
+
+static void item_free(struct run *r, struct item *it)
+{
+	for (struct call *c = r->aborts; c; c = c->next)
+		if (c->item == it)
+			c->item = NULL;
+	rec_free(&it->rec);
+	conv_free(&it->conv);
+	ints_free(&it->prompt);
+	buf_free(&it->call.body);
+	buf_free(&it->body);
+	free(it);
+}
+
+static int append(void *run, const char *line, size_t n, struct err *e)
+{
+	struct run *r = run;
+
+	r->n.out_bytes += n + 1;
+	return r->part ? part_append(r->part, line, n, e) : 0;
+}
+
+/* Tells order, whether or not there is a line, and gives the record back to flow. */
+static void settle(struct run *r, struct item *it)
+{
+	struct buf line = {0};
+	struct err e = {0};
+	int rc = 0, out = it->job->verdict == FLOW_OUT;
+
+	if (out)
+		buf_add(&line, it->job->out->data, it->job->out->len);
+	if (r->o->ordered)
+		rc = order_tell(&r->order, it->seq, out ? &line : NULL, append, r, &e);
+	else if (out)
+		rc = append(r, line.data, line.len, &e);
+	buf_free(&line);
+	r->window--;
+	r->held_bytes -= it->job->line.n;
+	if (rc < 0) {
+		flow_forget(r->flow, it->held); /* unsettled, for a later run */
+		run_fail(r, &e);
+	} else if (flow_release(r->flow, it->held, &e) < 0) {
+		run_fail(r, &e);
+	}
+	item_free(r, it);
+}
+
+void item_forget(struct run *r, struct item *it)
+{
+	r->window--;
+	flow_forget(r->flow, it->held);
+	item_free(r, it);
+}
+
+void item_out(struct run *r, struct item *it)
+{
+	conv_output(&it->conv, &it->rec, it->key, it->job->out);
+	it->job->verdict = FLOW_OUT;
+	settle(r, it);
+}
+
+/* The members that this program adds to a reject: status, attempts, the server's words, and the
+ * turns that were finished. */
+static void add_members(struct item *it, int permanent)
+{
+	struct buf b = {0}, body = {0};
+
+	if (it->status)
+		buf_addf(&b, "\"status\":%d,", it->status);
+	buf_addf(&b, "\"attempts\":%u,\"infer_key\":\"", it->attempts);
+	buf_add_hex64(&b, it->key);
+	buf_addc(&b, '"');
+	if (permanent)
+		buf_adds(&b, ",\"permanent\":true");
+	if (it->body.len) {
+		utf8_repair(
+		    &body, it->body.data, it->body.len < BODY_MAX ? it->body.len : BODY_MAX);
+		buf_adds(&b, ",\"body\":");
+		buf_add_json(&b, body.data, body.len);
+	}
+	if (it->conv.turns == TURNS_ALL && it->conv.answers) {
+		buf_adds(&b, ",\"progress\":");
+		conv_progress(&it->conv, &b);
+	}
+	flow_reject_more(it->job, buf_cstr(&b));
+	buf_free(&b);
+	buf_free(&body);
+}
+
+void item_reject(struct run *r, struct item *it, int permanent)
+{
+	it->job->err = it->why;
+	it->job->verdict = FLOW_REJECT;
+	add_members(it, permanent);
+	settle(r, it);
+}
+
+/* Class and words of a record that never reaches a server. */
+static void refuse(struct run *r, struct item *it)
+{
+	it->job->err = it->why;
+	it->job->verdict = FLOW_REJECT;
+	settle(r, it);
+}
+
+static int read_id(struct item *it)
+{
+	struct buf id = {0};
+	int rc = rec_str(&it->rec, "id", &id, &it->why);
+
+	if (rc == 0 && id.len == 0)
+		rc = err_set(&it->why, "type", "id: empty");
+	if (rc == 0)
+		it->job->id = (struct span){arena_dup(it->job->arena, id.data, id.len), id.len};
+	buf_free(&id);
+	return rc;
+}
+
+static void carry(struct run *r, struct item *it, const struct carried *c)
+{
+	err_set(&it->job->err, c->class, "%s", c->reason);
+	it->job->verdict = FLOW_REJECT;
+	flow_reject_more(it->job, c->more);
+	settle(r, it);
+}
+
+/* What an earlier run says of the record. 1: it is settled. */
+static int settle_earlier(struct run *r, struct item *it)
+{
+	const struct carried *c = resume_carried(&r->resume, it->job->id, it->key);
+
+	switch (resume_find(&r->resume, it->job->id, it->key)) {
+	case RESUME_DONE:
+		it->job->verdict = FLOW_RESUMED;
+		settle(r, it);
+		return 1;
+	case RESUME_CHANGED:
+		err_set(&it->why, "changed",
+		    "%s:%llu: %s has this id's answer, but to another record or with other options "
+		    "(--turns, --extra, the model's folder): resume with the old ones, or write "
+		    "elsewhere",
+		    it->job->file, (unsigned long long)it->job->number, part_path(r->part));
+		run_fail(r, &it->why);
+		item_forget(r, it);
+		return 1;
+	case RESUME_NEW: break;
+	}
+	if (c && c->permanent && !r->o->retry_rejects) {
+		carry(r, it, c);
+		return 1;
+	}
+	if (c && c->progress)
+		conv_resume(&it->conv, (struct span){c->progress, strlen(c->progress)});
+	return 0;
+}
+
+/* -1: it->why says what is wrong with the record. */
+static int read_record(struct run *r, struct item *it)
+{
+	struct flow_job *job = it->job;
+
+	if (rec_parse(&it->rec, job->line.p, job->line.n, &it->why) < 0)
+		return -1;
+	job->object = 1;
+	if (read_id(it) < 0)
+		return -1;
+	it->key = resume_key(job->line, (struct span){r->params.data, r->params.len});
+	return conv_open(&it->conv, &it->rec, (enum turns)r->o->turns, &it->why);
+}
+
+void item_take(struct run *r, struct flow_held *held)
+{
+	struct item *it = xcalloc(1, sizeof(*it));
+	int rc;
+
+	it->held = held;
+	it->job = flow_held_job(held);
+	it->seq = r->seq++;
+	it->call = (struct call){.kind = CALL_ATTEMPT, .item = it};
+	r->window++;
+	r->held_bytes += it->job->line.n;
+	r->read_bytes += it->job->line.n + 1;
+	rc = read_record(r, it);
+	if (rc < 0) {
+		it->job->verdict = FLOW_REJECT;
+		it->job->err = it->why;
+	}
+	if (!flow_admit(r->flow, it->job)) {
+		settle(r, it);
+	} else if (rc < 0) {
+		refuse(r, it);
+	} else if (!settle_earlier(r, it)) {
+		/* what was dropped is the best guess at what will come */
+		it->expect = it->job->line.n + 4 * it->conv.dropped_bytes;
+		it->job->verdict = FLOW_HOLD;
+		queue_add(&r->queue, it);
+	}
+}

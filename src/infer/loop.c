@@ -1,0 +1,212 @@
+#include "infer/loop.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "infer/adapt.h"
+#include "infer/attempt.h"
+#include "infer/endpoint.h"
+#include "infer/infer.h"
+#include "infer/item.h"
+#include "infer/probe.h"
+#include "infer/report.h"
+#include "infer/signals.h"
+
+#define HELD_MAX    ((uint64_t)256 << 20) /* bytes of records read ahead */
+#define READ_BATCH  256			  /* records between two looks at the servers */
+#define RETRY_FLOOR 10			  /* retries that are always allowed ... */
+#define RETRY_SHARE 10			  /* ... and one for so many requests */
+#define WAIT_MS	    1000
+#define PROGRESS_MS 200
+
+/* ---- signals ---- */
+
+static void on_signal(struct run *r, int sig)
+{
+	struct err e;
+
+	if (sig == SIGUSR1) {
+		report_state(r);
+	} else if (sig == SIGHUP) {
+		if (endpoints_load(r, &e) < 0)
+			report_line(r, "servers stay as they were: %s", e.msg);
+		else
+			report_line(r, "servers read again: %zu", r->nep);
+	} else if (r->end == RUN_GOES_ON) {
+		r->signal = sig;
+		r->end = RUN_DRAINS;
+		report_line(r, "stopping: %zu requests in flight are waited for; again: at once",
+		    endpoints_running(r));
+	} else {
+		r->end = RUN_STOPS;
+	}
+}
+
+/* ---- the input ---- */
+
+/* Whether reading will not block for long: a regular file, a line in memory, or a pipe with bytes.
+ */
+static int readable(const struct run *r)
+{
+	const struct flow_opt *f = &r->o->flow;
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	struct stat st;
+
+	if (flow_ready(r->flow))
+		return 1;
+	if (f->files.n > 0 && strcmp(f->files.v[0], "-") != 0)
+		return 1;
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
+		return 1;
+	return poll(&p, 1, 0) != 0;
+}
+
+static int has_room(const struct run *r)
+{
+	if (r->starting || r->input_ended || r->end != RUN_GOES_ON || r->held_bytes >= HELD_MAX)
+		return 0;
+	if (r->o->ordered && r->seq - r->order.first >= r->window_max)
+		return 0;
+	if (r->o->dry_run && r->seq >= r->o->dry_run)
+		return 0;
+	return r->window < r->window_max;
+}
+
+/* 1: more could be read at once. */
+static int read_some(struct run *r)
+{
+	struct flow_held *held;
+	struct err e;
+	int n = 0, rc;
+
+	while (n++ < READ_BATCH && has_room(r) && readable(r)) {
+		rc = flow_next(r->flow, &held, &e);
+		if (rc < 0)
+			run_fail(r, &e);
+		if (rc == 0)
+			r->input_ended = 1;
+		if (rc <= 0)
+			return 0;
+		item_take(r, held);
+	}
+	return has_room(r) && flow_ready(r->flow);
+}
+
+/* ---- starting ---- */
+
+static int retry_allowed(const struct run *r, const struct item *it)
+{
+	if (it->attempts == 0 || r->n.retries < RETRY_FLOOR + r->n.requests / RETRY_SHARE)
+		return 1;
+	return r->queue.fresh.n == 0 && r->flying == NULL; /* nothing else to do */
+}
+
+static struct item *due(struct run *r)
+{
+	struct item *it;
+
+	while ((it = queue_due(&r->queue, r->now)) && it->aborting) {
+		queue_take(&r->queue, it);
+		it->not_before = r->now + 20;
+		queue_wait(&r->queue, it);
+	}
+	return it && retry_allowed(r, it) ? it : NULL;
+}
+
+static struct item *pick(struct run *r, struct endpoint **ep)
+{
+	struct item *it = due(r);
+
+	if (it && (*ep = endpoint_choose(r, it)))
+		return it;
+	it = queue_first(&r->queue);
+	if (it && (*ep = endpoint_choose(r, it)))
+		return it;
+	it = queue_last(&r->queue);
+	if (it && queue_next_time(&r->queue) > r->now && (*ep = endpoint_choose(r, it)))
+		return it;
+	return NULL;
+}
+
+static void start_some(struct run *r)
+{
+	struct endpoint *ep;
+	struct item *it;
+
+	while (r->end == RUN_GOES_ON && (it = pick(r, &ep))) {
+		queue_take(&r->queue, it);
+		attempt_start(r, ep, it);
+	}
+}
+
+/* ---- finishing ---- */
+
+void loop_finish(struct run *r)
+{
+	struct http_done d;
+
+	while (http_next(r->http, &d)) {
+		struct call *c = d.user;
+
+		switch (c->kind) {
+		case CALL_ATTEMPT: attempt_done(r, c->item, &d); break;
+		case CALL_ABORT: attempt_abort_done(r, c); break;
+		case CALL_PROBE: probe_done(r, c->ep, &d); break;
+		case CALL_METRICS: adapt_done(r, c->ep, &d); break;
+		case CALL_KINDS: break;
+		}
+		buf_free(&d.body);
+	}
+}
+
+static int wait_ms(struct run *r, int more_to_read)
+{
+	uint64_t until = r->now +
+			 (r->o->flow.progress || isatty(STDERR_FILENO) ? PROGRESS_MS : WAIT_MS),
+		 t;
+	struct err e;
+	int64_t sync;
+
+	if (more_to_read)
+		return 0;
+	t = endpoints_tick(r);
+	if (t < until)
+		until = t;
+	t = queue_next_time(&r->queue);
+	/* one that is due already waits for room, which a transfer's end makes */
+	if (t > r->now && t < until)
+		until = t;
+	if (r->part) {
+		sync = part_tick(r->part, r->now, &e);
+		if (sync < -1)
+			run_fail(r, &e);
+		else if (sync >= 0 && r->now + (uint64_t)sync < until)
+			until = r->now + (uint64_t)sync;
+	}
+	return until > r->now ? (int)(until - r->now) : 0;
+}
+
+void loop_turn(struct run *r)
+{
+	struct pollfd fds[2] = {
+	    {.fd = r->signals, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+	int more, sig, piped;
+	struct err e;
+
+	r->now = clock_ms();
+	more = read_some(r);
+	start_some(r);
+	piped = has_room(r) && !readable(r);
+	if (r->failed)
+		return;
+	if (http_wait(r->http, wait_ms(r, more), fds, piped ? 2 : 1, &e) < 0)
+		run_fail(r, &e);
+	r->now = clock_ms();
+	loop_finish(r);
+	while ((sig = signals_next(r->signals)))
+		on_signal(r, sig);
+	report_progress(r);
+}

@@ -1,0 +1,52 @@
+/* options.h - the command line of e3-infer */
+#ifndef E3_INFER_OPTIONS_H
+#define E3_INFER_OPTIONS_H
+
+#include "base/opt.h"
+#include "io/flow.h"
+#include "serve/request.h"
+
+/* What an answer is, beside its words. Each but ok has a policy. */
+enum status {
+	STATUS_OK,
+	STATUS_LENGTH,
+	STATUS_EMPTY,
+	STATUS_REASONING_ONLY,
+	STATUS_REPETITION,
+	STATUS_UNPARSED,
+	STATUS_N
+};
+
+enum policy { POLICY_KEEP, POLICY_DROP, POLICY_RETRY };
+
+struct options {
+	struct flow_opt flow;
+	struct opt_list servers;
+	const char *servers_file;
+	int api; /* enum serve_api */
+	const char *model, *template, *date, *served_model;
+	int served_by; /* enum chat_served */
+	uint64_t concurrency;
+	int adaptive;
+	uint64_t max_new_tokens;
+	double temperature, top_p, min_p, top_k;
+	const char *extra;
+	int turns; /* enum turns */
+	int no_ids;
+	uint64_t max_attempts;
+	double backoff, patience, timeout; /* seconds */
+	uint64_t window;
+	int policy[STATUS_N]; /* enum policy */
+	int resume, retry_rejects, ordered;
+	uint64_t dry_run;
+};
+
+extern const struct opt_prog infer_prog;
+extern const char *const status_names[STATUS_N];
+
+struct serve_sampling options_sampling(const struct options *o);
+
+/* Parses, and ends the program where options contradict one another. */
+void options_parse(struct options *o, int argc, char **argv);
+
+#endif

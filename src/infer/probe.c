@@ -1,0 +1,281 @@
+#include "infer/probe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "infer/endpoint.h"
+#include "infer/infer.h"
+
+#define ASK_MS	  30000
+#define TRIAL_MS  300000
+#define HEALTH_MS 30000
+
+/* A trial's prompt where there is no model folder, or its template refuses this one. */
+static const char trial_messages[] = "[{\"role\":\"user\",\"content\":\"Hi\"}]";
+
+static void send_probe(struct run *r, struct endpoint *ep, const char *path, uint32_t ms)
+{
+	struct buf url = {0};
+	struct http_req req = {.user = &ep->probe, .timeout_ms = ms};
+	struct err e;
+
+	buf_adds(&url, ep->url);
+	buf_adds(&url, path);
+	req.url = buf_cstr(&url);
+	if (ep->probe.body.len)
+		req.body = (struct span){ep->probe.body.data, ep->probe.body.len};
+	ep->probe.xfer = http_start(r->http, &req, &e);
+	if (!ep->probe.xfer)
+		run_fail(r, &e);
+	buf_free(&url);
+}
+
+static int wanted(const struct endpoint *ep)
+{
+	return ep->asked.api == API_AUTO || serve_probes[ep->asking].apis & 1u << ep->asked.api;
+}
+
+static void ask(struct run *r, struct endpoint *ep)
+{
+	const struct serve_probe *p = &serve_probes[ep->asking];
+
+	buf_reset(&ep->probe.body);
+	send_probe(r, ep, ep->older ? p->older : p->path, ASK_MS);
+}
+
+void probe_facts(struct run *r, struct endpoint *ep)
+{
+	if (ep->state != EP_DOWN)
+		ep->state = EP_ASKED;
+	ep->stage = PROBE_FACTS;
+	ep->asking = 0;
+	ep->older = 0;
+	ep->asked = (struct serve_facts)SERVE_FACTS_NONE;
+	ep->asked.api = (enum serve_api)r->o->api;
+	ask(r, ep);
+}
+
+void probe_health(struct run *r, struct endpoint *ep)
+{
+	ep->stage = PROBE_HEALTH;
+	buf_reset(&ep->probe.body);
+	send_probe(r, ep, serve_health_path(ep->facts.api), HEALTH_MS);
+}
+
+/* The ids of a short prompt, or none where the template has no use for it. */
+static void trial_ids(struct run *r, struct ints *ids)
+{
+	struct chat_conv conv = {0};
+	struct buf text = {0};
+	struct rec rec = {0};
+	struct err e;
+
+	arena_reset(&r->arena);
+	buf_addf(&text, "{\"messages\":%s}", trial_messages);
+	if (rec_parse(&rec, text.data, text.len, &e) < 0 ||
+	    chat_read(&conv, &rec, &r->arena, &e) < 0 ||
+	    chat_prompt(r->chat, r->work, &conv, conv.n, ids, NULL, &e) < 0 || ids->n == 0) {
+		ints_reset(ids);
+		ints_push(ids, 0);
+	}
+	rec_free(&rec);
+	buf_free(&text);
+}
+
+void probe_trial(struct run *r, struct endpoint *ep)
+{
+	struct serve_prompt q = {.messages = SPAN(trial_messages), .max_new_tokens = 1};
+	struct ints ids = {0};
+	char rid[64];
+
+	ep->stage = PROBE_TRIAL;
+	if (serve_takes_ids(ep->route)) {
+		trial_ids(r, &ids);
+		q.ids = ids.v;
+		q.n = ids.n;
+	}
+	snprintf(
+	    rid, sizeof(rid), "e3;%08x;trial;%llu;", r->nonce, (unsigned long long)r->trials++);
+	q.rid = rid;
+	buf_reset(&ep->probe.body);
+	serve_write(&ep->probe.body, ep->plan, &q);
+	send_probe(r, ep, serve_path(ep->route), TRIAL_MS);
+	ints_free(&ids);
+}
+
+static void fail_run(struct run *r, const struct endpoint *ep, struct err *e)
+{
+	err_prefix(e, "%s: ", ep->url);
+	run_fail(r, e);
+}
+
+/* All that was asked is known: does it fit the run, and what will be sent? */
+static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
+{
+	const struct options *o = r->o;
+	struct serve_plan_opt plan = {.want_ids = !o->no_ids, .extra = o->extra};
+	const char *served = o->served_model ? o->served_model : ep->asked.served;
+
+	if (ep->asked.api == API_AUTO)
+		ep->asked.api = API_OPENAI;
+	if (!served[0])
+		served = ep->asked.model;
+	if (!served[0])
+		return err_set(
+		    e, "config", "does not say which model it serves: give --served-model");
+	if (ep->asked.auto_truncate)
+		return err_set(e, "config",
+		    "cuts long prompts by itself (--allow-auto-truncate): start it without");
+	if (!r->chat && !o->no_ids && ep->asked.api == API_LLAMACPP)
+		return err_set(e, "config",
+		    "llama.cpp's chat does not give the prompt's ids: give --model DIR, or "
+		    "--no-ids");
+	if (r->model[0] && strcmp(r->model, served) != 0)
+		return err_set(e, "config", "serves %s, the run is with %s", served, r->model);
+	if (ep->was_up && strcmp(ep->facts.weight_version, ep->asked.weight_version) != 0)
+		return err_set(e, "config", "came back with weights %s in place of %s",
+		    ep->asked.weight_version, ep->facts.weight_version);
+	snprintf(r->model, sizeof(r->model), "%s", served);
+	ep->facts = ep->asked;
+	ep->route = serve_route_of(ep->facts.api, r->chat != NULL);
+	plan.api = ep->facts.api;
+	plan.route = ep->route;
+	plan.model = r->model;
+	plan.sampling = options_sampling(o);
+	serve_plan_close(ep->plan);
+	ep->plan = serve_plan_open(&plan, e);
+	return ep->plan ? 0 : -1;
+}
+
+static void facts_step(struct run *r, struct endpoint *ep, const struct http_done *d)
+{
+	const struct serve_probe *p = &serve_probes[ep->asking];
+	struct err e;
+
+	if (d->status == 200 && p->read(&ep->asked, (struct span){d->body.data, d->body.len}) < 0 &&
+	    p->older && !ep->older) {
+		ep->older = 1;
+		ask(r, ep);
+		return;
+	}
+	if (d->status != 200 && p->older && !ep->older) {
+		ep->older = 1;
+		ask(r, ep);
+		return;
+	}
+	ep->older = 0;
+	do
+		ep->asking++;
+	while (ep->asking < serve_nprobes && !wanted(ep));
+	if (ep->asking < serve_nprobes)
+		ask(r, ep);
+	else if (accept_facts(r, ep, &e) < 0)
+		fail_run(r, ep, &e);
+	else
+		probe_trial(r, ep);
+}
+
+static void trial_step(struct run *r, struct endpoint *ep, const struct http_done *d)
+{
+	struct serve_sent sent = {.max_new_tokens = 1,
+	    .want_ids = !r->o->no_ids,
+	    .want_prompt_ids = !r->o->no_ids && serve_echoes_prompt(ep->facts.api, ep->route),
+	    .context = -1};
+	struct serve_evidence ev = {d->curl, d->sys_errno, d->status, FOUND_GOOD};
+	struct span body = {d->body.data, d->body.len};
+	struct serve_reply reply = {0};
+	struct serve_outcome out;
+	struct buf says = {0};
+	struct err e;
+
+	if (d->status == 200) {
+		ev.found = serve_reply_read(&reply, ep->route, body, &e) < 0
+			       ? FOUND_SHAPE
+			       : serve_reply_check(&reply, &sent, &e);
+	} else {
+		serve_error_read(&says, body);
+		err_set(&e, "config", "HTTP %d: %s", d->status, buf_cstr(&says));
+	}
+	out = serve_classify(&ev);
+	/* an empty answer to a trial is an answer */
+	if (out.class == CLASS_OK || ev.found == FOUND_EMPTY) {
+		ep->stage = PROBE_NONE;
+		if (ep->state == EP_SUSPECT)
+			endpoint_is_alive(r, ep);
+		else
+			endpoint_is_up(r, ep);
+	} else if (out.class == CLASS_TRANSIENT || out.class == CLASS_OUTAGE) {
+		endpoint_is_down(r, ep, &e);
+	} else {
+		if (ev.found == FOUND_NO_IDS)
+			err_prefix(
+			    &e, "%s", "(start it so that it does, give --api, or --no-ids): ");
+		err_prefix(&e, "a test request for one token fails: %s: ", out.name);
+		fail_run(r, ep, &e);
+	}
+	serve_reply_free(&reply);
+	buf_free(&says);
+}
+
+static int needs_trial(const struct endpoint *ep)
+{
+	for (const struct item *it = ep->limbo; it; it = it->next)
+		if (it->outcome.class == CLASS_PERMANENT)
+			return 1;
+	return 0;
+}
+
+static void health_step(struct run *r, struct endpoint *ep)
+{
+	ep->stage = PROBE_NONE;
+	if (needs_trial(ep))
+		probe_trial(r, ep);
+	else
+		endpoint_is_alive(r, ep);
+}
+
+/* No answer, or one that says to wait. Every server has the first path: an error there is that of
+ * a proxy whose server is away. */
+static int is_absent(const struct endpoint *ep, const struct http_done *d, struct err *e)
+{
+	struct buf says = {0};
+	int absent = 1;
+
+	if (d->curl != 0)
+		err_set(e, "outage", "%s", d->why);
+	else if (d->status != 200 &&
+		 serve_error_read(&says, (struct span){d->body.data, d->body.len}))
+		err_set(e, "loading", "the model is being loaded");
+	else if (d->status >= 500 && ep->stage == PROBE_FACTS && ep->asking == 0)
+		err_set(e, "outage", "HTTP %d", d->status);
+	else
+		absent = 0;
+	buf_free(&says);
+	return absent;
+}
+
+void probe_done(struct run *r, struct endpoint *ep, struct http_done *d)
+{
+	struct serve_evidence ev = {d->curl, d->sys_errno, d->status, FOUND_GOOD};
+	struct serve_outcome out = serve_classify(&ev);
+	struct err e;
+
+	ep->probe.xfer = NULL;
+	if (d->curl != 0 && (out.class == CLASS_CONFIG || out.class == CLASS_OURS)) {
+		err_set(&e, "config", "%s: %s", out.name,
+		    d->sys_errno ? strerror(d->sys_errno) : d->why);
+		fail_run(r, ep, &e);
+		return;
+	}
+	if (is_absent(ep, d, &e)) {
+		ep->stage = PROBE_NONE;
+		endpoint_is_down(r, ep, &e);
+		return;
+	}
+	switch (ep->stage) {
+	case PROBE_FACTS: facts_step(r, ep, d); break;
+	case PROBE_TRIAL: trial_step(r, ep, d); break;
+	case PROBE_HEALTH: health_step(r, ep); break;
+	case PROBE_NONE: break;
+	}
+}

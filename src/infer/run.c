@@ -1,0 +1,328 @@
+#include "infer/run.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/prog.h"
+#include "infer/attempt.h"
+#include "infer/dry.h"
+#include "infer/endpoint.h"
+#include "infer/infer.h"
+#include "infer/item.h"
+#include "infer/loop.h"
+#include "infer/report.h"
+#include "infer/signals.h"
+
+#define WINDOW_MIN  64
+#define FAREWELL_MS 2000 /* for aborts, when the run is stopped */
+
+void run_fail(struct run *r, const struct err *e)
+{
+	if (!r->failed)
+		r->e = *e;
+	r->failed = 1;
+	r->end = RUN_STOPS;
+}
+
+static uint64_t size_of_input(const struct flow_opt *f)
+{
+	uint64_t sum = 0;
+	struct stat st;
+
+	if (f->files.n == 0)
+		return fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size
+									    : 0;
+	for (size_t i = 0; i < f->files.n; i++) {
+		const char *path = f->files.v[i], *end = strrchr(path, '.');
+
+		if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
+		    (end && strcmp(end, ".zst") == 0))
+			return 0;
+		sum += (uint64_t)st.st_size;
+	}
+	return sum;
+}
+
+/* ---- the phases ---- */
+
+/* Is there any use in waiting for a server? */
+static int check_servers(struct run *r)
+{
+	double patience = r->o->patience;
+	size_t up = endpoints_in_state(r, EP_UP) + endpoints_in_state(r, EP_SUSPECT);
+	size_t down = endpoints_in_state(r, EP_DOWN);
+	const struct endpoint *sick = NULL;
+	struct err e;
+
+	for (size_t i = 0; i < r->nep; i++)
+		if (r->ep[i]->state == EP_DOWN && strcmp(r->ep[i]->why.class, "loading") != 0)
+			sick = r->ep[i];
+	if (up > 0 || !sick || down + endpoints_in_state(r, EP_LEAVING) < r->nep) {
+		if (up > 0)
+			r->lost_at = 0;
+		return 0;
+	}
+	if (r->lost_at == 0)
+		r->lost_at = r->now;
+	if (isnan(patience))
+		patience = r->model[0] ? INFINITY : 0;
+	if ((double)(r->now - r->lost_at) / 1000 < patience)
+		return 0;
+	e = sick->why;
+	err_prefix(&e, "%s: ", sick->url);
+	if (r->nep > 1)
+		err_prefix(&e, "none of %zu servers is up: ", r->nep);
+	run_fail(r, &e);
+	return -1;
+}
+
+static void wait_for_a_server(struct run *r)
+{
+	r->starting = 1;
+	while (r->end == RUN_GOES_ON && endpoints_in_state(r, EP_UP) == 0)
+		if (check_servers(r) == 0)
+			loop_turn(r);
+	r->starting = 0;
+}
+
+static void set_window(struct run *r)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < r->nep; i++)
+		all += r->ep[i]->limit;
+	r->window_max = r->o->window ? (size_t)r->o->window : 4 * all;
+	if (!r->o->window && r->window_max < WINDOW_MIN)
+		r->window_max = WINDOW_MIN;
+}
+
+static int over(const struct run *r)
+{
+	switch (r->end) {
+	case RUN_GOES_ON:
+		return r->window == 0 &&
+		       (r->input_ended || (r->o->dry_run && r->seq >= r->o->dry_run));
+	case RUN_DRAINS: return endpoints_running(r) == 0;
+	case RUN_STOPS: break;
+	}
+	return 1;
+}
+
+static void work(struct run *r)
+{
+	while (!over(r)) {
+		set_window(r);
+		check_servers(r);
+		loop_turn(r);
+	}
+}
+
+/* What is still in flight is broken off, and the servers are told. */
+static void farewell(struct run *r)
+{
+	uint64_t until = clock_ms() + FAREWELL_MS;
+	struct err e;
+
+	attempt_cancel_all(r, NULL);
+	while (r->aborts && clock_ms() < until && http_wait(r->http, 100, NULL, 0, &e) == 0)
+		loop_finish(r);
+}
+
+/* ---- opening and closing ---- */
+
+/* What infer_key covers beside the record. */
+static void set_params(struct run *r)
+{
+	const struct options *o = r->o;
+	struct span s;
+
+	for (size_t i = 0; i < r->nep; i++)
+		if (r->ep[i]->plan)
+			r->sampling = serve_plan_sampling(r->ep[i]->plan);
+	buf_add(&r->sampling_copy, r->sampling.p, r->sampling.n);
+	r->sampling = (struct span){r->sampling_copy.data, r->sampling_copy.len};
+	s = r->sampling;
+	buf_addf(&r->params, "model=%s turns=%d ids=%d", r->model, o->turns, !o->no_ids);
+	if (o->model)
+		buf_addf(&r->params, " rendered served-by=%d template=%s date=%s", o->served_by,
+		    o->template ? o->template : "", o->date ? o->date : "");
+	buf_adds(&r->params, " sampling=");
+	buf_add(&r->params, s.p, s.n);
+}
+
+static int open_chat(struct run *r, struct err *e)
+{
+	struct chat_opt c = {
+	    r->o->model, r->o->template, r->o->date, (enum chat_served)r->o->served_by};
+
+	if (!r->o->model)
+		return 0;
+	r->chat = chat_open(&c, e);
+	if (!r->chat)
+		return -1;
+	r->work = chat_work_open(r->chat);
+	return 0;
+}
+
+static int open_all(struct run *r, struct err *e)
+{
+	struct http_opt http = {.key = getenv("E3_API_KEY"), .agent = "e3-infer/" E3_VERSION};
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	r->nonce = (uint32_t)hash64(&t, sizeof(t), (uint64_t)getpid());
+	r->random = hash64(&t, sizeof(t), 1) | 1;
+	r->now = r->began = clock_ms();
+	r->signals = signals_open(e);
+	if (r->signals < 0 || open_chat(r, e) < 0)
+		return -1;
+	if (http.key && !http.key[0])
+		http.key = NULL;
+	r->http = http_open(&http, e);
+	return r->http ? endpoints_load(r, e) : -1;
+}
+
+/* What an earlier run left is read before flow opens its files: the rejects are written anew. */
+static int open_output(struct run *r, struct err *e)
+{
+	const struct options *o = r->o;
+	struct flow_opt f = o->flow;
+
+	set_params(r);
+	r->resume.sampling = r->sampling;
+	r->resume.model = r->model;
+	if (!o->dry_run) {
+		r->part = part_open(f.output, f.zstd, o->resume, e);
+		if (!r->part)
+			return -1;
+	}
+	if (o->resume) {
+		if (part_replay(r->part, resume_line, &r->resume, e) < 0)
+			return -1;
+		if (f.rejects && resume_rejects(&r->resume, f.rejects, e) < 0)
+			return -1;
+	}
+	f.no_progress = 1; /* this program draws its own */
+	f.progress = 0;
+	r->flow = flow_open("e3-infer", &f, e);
+	r->total_bytes = size_of_input(&f);
+	r->began = clock_ms();
+	return r->flow ? 0 : -1;
+}
+
+static void open_progress(struct run *r)
+{
+	const struct flow_opt *f = &r->o->flow;
+	enum progress_when when = f->progress ? PROGRESS_ON : PROGRESS_AUTO;
+
+	if (f->no_progress || (f->quiet && !f->progress))
+		when = PROGRESS_OFF;
+	r->progress = progress_open(when);
+}
+
+/* Records that are left to a later run. */
+static void forget_items(struct run *r)
+{
+	struct item *it;
+
+	while ((it = queue_any(&r->queue))) {
+		queue_take(&r->queue, it);
+		item_forget(r, it);
+	}
+	for (size_t i = 0; i < r->nep; i++) {
+		while ((it = r->ep[i]->limbo)) {
+			r->ep[i]->limbo = it->next;
+			item_forget(r, it);
+		}
+	}
+}
+
+static void close_all(struct run *r)
+{
+	forget_items(r);
+	progress_close(r->progress);
+	while (r->aborts)
+		attempt_abort_done(r, r->aborts);
+	http_close(r->http);
+	for (size_t i = 0; i < r->nep; i++)
+		endpoint_free(r->ep[i]);
+	free(r->ep);
+	flow_abort(r->flow);
+	order_free(&r->order);
+	queue_free(&r->queue);
+	resume_free(&r->resume);
+	chat_work_close(r->work);
+	chat_close(r->chat);
+	arena_free(&r->arena);
+	buf_free(&r->params);
+	buf_free(&r->sampling_copy);
+	if (r->signals >= 0)
+		signals_close(r->signals);
+}
+
+/* Everything is accounted for: FILE.part becomes FILE. */
+static int complete(struct run *r, struct err *e)
+{
+	struct part *part = r->part;
+
+	if (r->o->dry_run)
+		return dry_finish(r, e);
+	report_summary(r);
+	report_stats(r);
+	r->part = NULL;
+	if (part_finish(part, e) < 0 || flow_finish(r->flow, e) < 0)
+		return -1;
+	r->flow = NULL;
+	return 0;
+}
+
+/* FILE.part stays, to be resumed. */
+static int give_up(struct run *r, struct err *e)
+{
+	struct part *part = r->part;
+
+	farewell(r);
+	if (r->flow)
+		report_summary(r);
+	r->part = NULL;
+	if (part && part_close(part, e) < 0)
+		return -1;
+	if (r->signal && r->flow)
+		report_line(
+		    r, "stopped by signal %d; the same command with --resume goes on", r->signal);
+	if (r->failed)
+		*e = r->e;
+	return r->failed ? -1 : 0;
+}
+
+int run_all(const struct options *o)
+{
+	struct run r = {.o = o, .signals = -1};
+	struct err e;
+	int rc = -1;
+
+	open_progress(&r);
+	if (open_all(&r, &e) < 0)
+		goto out;
+	wait_for_a_server(&r);
+	if (r.end == RUN_GOES_ON && open_output(&r, &e) < 0)
+		goto out;
+	if (r.end == RUN_GOES_ON)
+		work(&r);
+	rc = r.end == RUN_GOES_ON ? complete(&r, &e) : give_up(&r, &e);
+out:
+	progress_clear(r.progress);
+	if (rc < 0)
+		prog_warn("%s", e.msg);
+	if (r.part)
+		part_close(r.part, &(struct err){0});
+	close_all(&r);
+	if (rc < 0)
+		return EXIT_FAILED;
+	return r.signal ? 128 + r.signal : EXIT_DONE;
+}
