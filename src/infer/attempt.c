@@ -7,11 +7,11 @@
 
 #include "base/mem.h"
 #include "infer/adapt.h"
-#include "infer/answer.h"
 #include "infer/endpoint.h"
 #include "infer/infer.h"
 #include "infer/item.h"
 #include "infer/prompt.h"
+#include "infer/result.h"
 
 #define PAUSE_MAX_MS	60000.0
 #define RETRY_AFTER_MAX 3600 /* seconds: a server that says more is not believed */
@@ -261,7 +261,7 @@ static enum serve_found look(
 }
 
 /* The next turn, or the end of the record. */
-static void take_answer(struct run *r, struct item *it, struct answer *a)
+static void take_answer(struct run *r, struct item *it, struct result *a)
 {
 	conv_answer(&it->conv, (struct span){a->message.data, a->message.len},
 	    (struct span){a->generation.data, a->generation.len}, a->status != STATUS_OK);
@@ -280,15 +280,16 @@ static void take_answer(struct run *r, struct item *it, struct answer *a)
 static void finish(struct run *r, struct item *it, const struct serve_reply *reply)
 {
 	struct endpoint *ep = it->ep;
-	struct answer a;
+	struct result a;
 
-	if (answer_make(r, it, reply, &a, &it->why) < 0) {
+	if (result_make(r, it, reply, &a, &it->why) < 0) {
 		it->outcome = (struct serve_outcome){CLASS_UNPARSED, "foreign token ids"};
 		it->why.class = "unparsed";
 		attempt_charge(r, it);
 		return;
 	}
 	ep->ok++;
+	ep->streak = 0;
 	if (reply->retractions > 0)
 		adapt_retracted(r, ep);
 	r->n.prompt_tokens += reply->prompt_tokens > 0 ? (uint64_t)reply->prompt_tokens : 0;
@@ -309,7 +310,7 @@ static void finish(struct run *r, struct item *it, const struct serve_reply *rep
 		attempt_charge(r, it);
 		break;
 	}
-	answer_free(&a);
+	result_free(&a);
 }
 
 /* 401, 403 and 404 on every request are the run's fault, not the record's. */
@@ -335,6 +336,8 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 	case CLASS_TRANSIENT:
 		if (d->curl != 0)
 			endpoint_suspect(r, ep, it);
+		else if (endpoint_fails(r, ep, &it->why))
+			attempt_pardon(r, it);
 		else
 			attempt_charge(r, it);
 		break;

@@ -246,23 +246,47 @@ void endpoint_is_alive(struct run *r, struct endpoint *ep)
 	settle_limbo(r, ep, 1);
 }
 
-void endpoint_is_down(struct run *r, struct endpoint *ep, const struct err *why)
+/* The next probe comes later with each one that failed; that many requests were lost at once
+ * counts as one. */
+static void set_probe_time(struct run *r, struct endpoint *ep)
 {
 	uint64_t pause = PROBE_FIRST_MS;
 
+	if (ep->state == EP_DOWN && r->now < ep->probe_at)
+		return;
+	for (unsigned i = 0; i < ep->pauses && pause < PROBE_LAST_MS; i++)
+		pause *= 2;
+	ep->pauses++;
+	ep->probe_at = r->now + (pause < PROBE_LAST_MS ? pause : PROBE_LAST_MS);
+}
+
+void endpoint_is_down(struct run *r, struct endpoint *ep, const struct err *why)
+{
 	ep->why = *why;
+	ep->streak = 0;
 	if (ep->state == EP_UP || ep->state == EP_SUSPECT) {
 		report_line(r, "%s: down: %s", ep->url, why->msg);
 		ep->outages++;
 		r->n.outages++;
 	}
-	for (unsigned i = 0; i < ep->pauses && pause < PROBE_LAST_MS; i++)
-		pause *= 2;
-	ep->pauses++;
-	ep->probe_at = r->now + (pause < PROBE_LAST_MS ? pause : PROBE_LAST_MS);
+	set_probe_time(r, ep);
 	if (ep->state != EP_LEAVING)
 		ep->state = EP_DOWN;
 	settle_limbo(r, ep, 0);
+}
+
+int endpoint_fails(struct run *r, struct endpoint *ep, const struct err *why)
+{
+	struct err e;
+
+	if (ep->state != EP_UP)
+		return ep->state == EP_DOWN;
+	if (++ep->streak < MANY || ep->streak < ep->running)
+		return 0;
+	err_set(
+	    &e, "outage", "%zu requests failed in a row, the last one: %s", ep->streak, why->msg);
+	endpoint_is_down(r, ep, &e);
+	return 1;
 }
 
 void endpoint_suspect(struct run *r, struct endpoint *ep, struct item *it)

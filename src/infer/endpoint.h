@@ -41,6 +41,10 @@ size_t endpoints_in_state(const struct run *r, int state);
 /* An attempt ended in a way that may be the server's fault: into the limbo, and ask. */
 void endpoint_suspect(struct run *r, struct endpoint *ep, struct item *it);
 
+/* An attempt was answered with an error that may pass. 1: there are so many in a row that it is an
+ * outage, and this one pays nothing. */
+int endpoint_fails(struct run *r, struct endpoint *ep, const struct err *why);
+
 /* What a probe found. */
 void endpoint_is_up(struct run *r, struct endpoint *ep);    /* after facts and trial */
 void endpoint_is_alive(struct run *r, struct endpoint *ep); /* a suspect is */

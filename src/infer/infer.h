@@ -6,7 +6,7 @@
  *	endpoint.c	a server: its state, who may be sent to it
  *	probe.c		asking a server what it is, and whether it works
  *	attempt.c	one request: out, back, and what its end means
- *	answer.c	a reply as a message and a generation
+ *	result.c	a reply as a message and a generation
  *	resume.c	what an earlier run left: done records, carried rejects
  *	adapt.c		--adaptive: how many at once
  *	order.c		--ordered
@@ -126,11 +126,13 @@ struct endpoint {
 	struct serve_facts asked;
 	uint64_t probe_at; /* ms; of EP_DOWN */
 	unsigned pauses;   /* probes that failed one after the other */
+	unsigned refusals; /* trials, likewise */
 	int was_up;	   /* it has passed a probe before */
 	struct err why;	   /* why it is down */
 	/* what ended oddly since it became suspect */
 	struct item *limbo;
 	size_t nlimbo;
+	size_t streak; /* errors answered since its last good answer */
 	/* controller */
 	struct call metrics;
 	struct serve_load load;

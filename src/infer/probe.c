@@ -9,6 +9,7 @@
 #define ASK_MS	  30000
 #define TRIAL_MS  300000
 #define HEALTH_MS 30000
+#define TRIALS	  3 /* refused one after the other, before the run is given up */
 
 /* A trial's prompt where there is no model folder, or its template refuses this one. */
 static const char trial_messages[] = "[{\"role\":\"user\",\"content\":\"Hi\"}]";
@@ -200,12 +201,15 @@ static void trial_step(struct run *r, struct endpoint *ep, const struct http_don
 	/* an empty answer to a trial is an answer */
 	if (out.class == CLASS_OK || ev.found == FOUND_EMPTY) {
 		ep->stage = PROBE_NONE;
+		ep->refusals = 0;
 		if (ep->state == EP_SUSPECT)
 			endpoint_is_alive(r, ep);
 		else
 			endpoint_is_up(r, ep);
 	} else if (out.class == CLASS_TRANSIENT || out.class == CLASS_OUTAGE) {
 		endpoint_is_down(r, ep, &e);
+	} else if (out.class != CLASS_CONFIG && ++ep->refusals < TRIALS) {
+		probe_trial(r, ep); /* one odd answer is no proof */
 	} else {
 		if (ev.found == FOUND_NO_IDS)
 			err_prefix(

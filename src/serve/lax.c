@@ -47,32 +47,37 @@ static const char *skip_scalar(const char *p, const char *end)
 	return p > start ? p : NULL;
 }
 
-/* Brackets are remembered a bit each; commas and colons inside are not checked: who walks a
- * container finds them, and a cut never leaves the brackets matched. */
+static void set_bit(uint64_t *bits, size_t at, int on)
+{
+	if (at >= LAX_DEPTH)
+		return;
+	bits[at / 64] &= ~(1ull << (at % 64));
+	bits[at / 64] |= (uint64_t)(on != 0) << (at % 64);
+}
+
+static int bit_is(const uint64_t *bits, size_t at, int on)
+{
+	return at >= LAX_DEPTH || (int)(bits[at / 64] >> (at % 64) & 1) == on;
+}
+
+/* Brackets are remembered a bit each, as deep as LAX_DEPTH; below, only their number counts. Commas
+ * and colons inside are not checked: who walks a container finds them, and a cut never leaves the
+ * brackets matched. */
 static const char *skip_container(const char *p, const char *end)
 {
 	uint64_t square[LAX_DEPTH / 64] = {0};
 	size_t depth = 0;
 
 	while (p && p < end) {
-		size_t bit = depth ? depth - 1 : 0;
-		int is_square = (int)(square[bit / 64] >> (bit % 64) & 1);
-
 		switch (*p) {
 		case '"': p = skip_string(p, end); continue;
 		case '[':
-		case '{':
-			if (depth == LAX_DEPTH)
-				return NULL;
-			square[depth / 64] &= ~(1ull << (depth % 64));
-			square[depth / 64] |= (uint64_t)(*p == '[') << (depth % 64);
-			depth++;
-			break;
+		case '{': set_bit(square, depth++, *p == '['); break;
 		case ']':
 		case '}':
-			if (depth == 0 || is_square != (*p == ']'))
+			if (depth == 0 || !bit_is(square, --depth, *p == ']'))
 				return NULL;
-			if (--depth == 0)
+			if (depth == 0)
 				return p + 1;
 			break;
 		default: break;

@@ -3,7 +3,7 @@
  * Servers' replies are read leniently where it costs nothing: NaN, odd numbers, lone surrogates or
  * bytes that are not UTF-8 in a member that nobody needs must not cost an answer of ten minutes.
  * Strict is what tells a whole reply from a cut one: strings end, brackets match, nothing follows.
- * Depth at most LAX_DEPTH; nothing is allocated; spans point into the text.
+ * Any depth; nothing is allocated; spans point into the text.
  */
 #ifndef E3_SERVE_LAX_H
 #define E3_SERVE_LAX_H
@@ -15,7 +15,7 @@
 
 struct err;
 
-#define LAX_DEPTH 1024
+#define LAX_DEPTH 1024 /* as deep as brackets are told apart */
 
 /* The one value that text consists of, without the blanks around it. -1: cut, or something else. */
 int lax_whole(struct span text, struct span *value);

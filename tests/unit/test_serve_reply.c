@@ -316,8 +316,10 @@ static void whole_values(void **state)
 		buf_addc(&deep, '[');
 	for (int i = 0; i < 100000; i++)
 		buf_addc(&deep, ']');
+	assert_int_equal(lax_whole((struct span){deep.data, deep.len}, &v), 0);
+	assert_int_equal(lax_whole((struct span){deep.data, deep.len - 1}, &v), -1);
+	deep.data[deep.len - 1] = '}';
 	assert_int_equal(lax_whole((struct span){deep.data, deep.len}, &v), -1);
-	assert_int_equal(lax_whole((struct span){deep.data + 99000, 2000}, &v), 0);
 	buf_free(&deep);
 }
 

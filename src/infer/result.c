@@ -1,4 +1,4 @@
-#include "infer/answer.h"
+#include "infer/result.h"
 
 #include <string.h>
 
@@ -6,14 +6,14 @@
 #include "serve/lax.h"
 #include "json/ids.h"
 
-int answer_loops(const int32_t *ids, size_t n)
+int result_loops(const int32_t *ids, size_t n)
 {
-	for (size_t period = 1; period <= ANSWER_PERIOD && period < n; period++) {
+	for (size_t period = 1; period <= RESULT_PERIOD && period < n; period++) {
 		size_t same = 0;
-		size_t want = period * (ANSWER_TIMES - 1);
+		size_t want = period * (RESULT_TIMES - 1);
 
-		if (want + period < ANSWER_LOOP)
-			want = ANSWER_LOOP - period;
+		if (want + period < RESULT_LOOP)
+			want = RESULT_LOOP - period;
 		if (want + period > n)
 			continue;
 		while (same < want && ids[n - 1 - same] == ids[n - 1 - same - period])
@@ -63,7 +63,7 @@ static enum status from_parts(const struct serve_reply *reply, struct buf *messa
 
 /* The parts by our own parser: the id route has none at the server's side. */
 static int from_ids(struct run *r, struct item *it, const struct serve_reply *reply,
-    struct answer *a, struct err *e)
+    struct result *a, struct err *e)
 {
 	static const enum status statuses[] = {
 	    [ANSWER_OK] = STATUS_OK,
@@ -101,7 +101,7 @@ static void add_count(struct buf *b, const char *name, int64_t n)
 }
 
 static void write_generation(
-    struct run *r, struct item *it, const struct serve_reply *reply, struct answer *a)
+    struct run *r, struct item *it, const struct serve_reply *reply, struct result *a)
 {
 	const struct ints *prompt = it->prompt.n ? &it->prompt : &reply->prompt_ids;
 	struct buf *b = &a->generation;
@@ -135,27 +135,27 @@ static void write_generation(
 	buf_addc(b, '}');
 }
 
-int answer_make(struct run *r, struct item *it, const struct serve_reply *reply, struct answer *a,
+int result_make(struct run *r, struct item *it, const struct serve_reply *reply, struct result *a,
     struct err *e)
 {
-	*a = (struct answer){0};
+	*a = (struct result){0};
 	if (r->chat && reply->has_ids) {
 		if (from_ids(r, it, reply, a, e) < 0) {
-			answer_free(a);
+			result_free(a);
 			return -1;
 		}
 	} else {
 		a->status = from_parts(reply, &a->message);
 	}
 	if (reply->finish == FINISH_LENGTH)
-		a->status = reply->has_ids && answer_loops(reply->ids.v, reply->ids.n)
+		a->status = reply->has_ids && result_loops(reply->ids.v, reply->ids.n)
 				? STATUS_REPETITION
 				: STATUS_LENGTH;
 	write_generation(r, it, reply, a);
 	return 0;
 }
 
-void answer_free(struct answer *a)
+void result_free(struct result *a)
 {
 	buf_free(&a->message);
 	buf_free(&a->generation);
