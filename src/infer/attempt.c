@@ -70,7 +70,7 @@ static struct http_xfer *post(
 	req.body = (struct span){call->body.data, call->body.len};
 	x = http_start(r->http, &req, &e);
 	if (!x)
-		run_fail(r, &e);
+		infer_fail(r, &e);
 	buf_free(&url);
 	return x;
 }
@@ -299,14 +299,14 @@ static void finish(struct run *r, struct item *it, const struct serve_reply *rep
 	case POLICY_KEEP: take_answer(r, it, &a); break;
 	case POLICY_DROP:
 		r->n.statuses[a.status]++;
-		err_set(
-		    &it->why, status_names[a.status], "the answer is %s", status_names[a.status]);
+		err_set(&it->why, infer_statuses[a.status], "the answer is %s",
+		    infer_statuses[a.status]);
 		attempt_refuse(r, it);
 		break;
 	case POLICY_RETRY:
-		it->outcome = (struct serve_outcome){CLASS_TRANSIENT, status_names[a.status]};
-		err_set(
-		    &it->why, status_names[a.status], "the answer is %s", status_names[a.status]);
+		it->outcome = (struct serve_outcome){CLASS_TRANSIENT, infer_statuses[a.status]};
+		err_set(&it->why, infer_statuses[a.status], "the answer is %s",
+		    infer_statuses[a.status]);
 		attempt_charge(r, it);
 		break;
 	}
@@ -350,7 +350,7 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 	case CLASS_OURS:
 		err_prefix(&it->why, "%s: %s: ", ep->url, it->outcome.name);
 		attempt_pardon(r, it);
-		run_fail(r, &it->why);
+		infer_fail(r, &it->why);
 		break;
 	}
 }

@@ -194,6 +194,6 @@ struct run {
 };
 
 /* Ends the run: the first reason stays. */
-void run_fail(struct run *r, const struct err *e);
+void infer_fail(struct run *r, const struct err *e);
 
 #endif

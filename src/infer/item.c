@@ -48,9 +48,9 @@ static void settle(struct run *r, struct item *it)
 	r->held_bytes -= it->job->line.n;
 	if (rc < 0) {
 		flow_forget(r->flow, it->held); /* unsettled, for a later run */
-		run_fail(r, &e);
+		infer_fail(r, &e);
 	} else if (flow_release(r->flow, it->held, &e) < 0) {
-		run_fail(r, &e);
+		infer_fail(r, &e);
 	}
 	item_free(r, it);
 }
@@ -150,7 +150,7 @@ static int settle_earlier(struct run *r, struct item *it)
 		    "(--turns, --extra, the model's folder): resume with the old ones, or write "
 		    "elsewhere",
 		    it->job->file, (unsigned long long)it->job->number, part_path(r->part));
-		run_fail(r, &it->why);
+		infer_fail(r, &it->why);
 		item_forget(r, it);
 		return 1;
 	case RESUME_NEW: break;

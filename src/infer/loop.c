@@ -85,7 +85,7 @@ static int read_some(struct run *r)
 	while (n++ < READ_BATCH && has_room(r) && readable(r)) {
 		rc = flow_next(r->flow, &held, &e);
 		if (rc < 0)
-			run_fail(r, &e);
+			infer_fail(r, &e);
 		if (rc == 0)
 			r->input_ended = 1;
 		if (rc <= 0)
@@ -182,7 +182,7 @@ static int wait_ms(struct run *r, int more_to_read)
 	if (r->part) {
 		sync = part_tick(r->part, r->now, &e);
 		if (sync < -1)
-			run_fail(r, &e);
+			infer_fail(r, &e);
 		else if (sync >= 0 && r->now + (uint64_t)sync < until)
 			until = r->now + (uint64_t)sync;
 	}
@@ -203,7 +203,7 @@ void loop_turn(struct run *r)
 	if (r->failed)
 		return;
 	if (http_wait(r->http, wait_ms(r, more), fds, piped ? 2 : 1, &e) < 0)
-		run_fail(r, &e);
+		infer_fail(r, &e);
 	r->now = clock_ms();
 	loop_finish(r);
 	while ((sig = signals_next(r->signals)))

@@ -7,8 +7,8 @@ int main(int argc, char **argv)
 	struct options o;
 	int rc;
 
-	options_parse(&o, argc, argv);
-	rc = run_all(&o);
+	infer_options(&o, argc, argv);
+	rc = infer_run(&o);
 	opt_list_free(&o.servers);
 	opt_list_free(&o.flow.files);
 	return rc;

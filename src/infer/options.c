@@ -6,7 +6,7 @@
 #define AT(member) offsetof(struct options, member)
 #define POLICIES   "keep|drop|retry"
 
-const char *const status_names[STATUS_N] = {
+const char *const infer_statuses[STATUS_N] = {
     "ok", "length", "empty", "reasoning_only", "repetition", "unparsed"};
 
 static const struct opt table[] = {
@@ -68,7 +68,7 @@ const struct opt_prog infer_prog = {
     .operands_at = AT(flow.files),
 };
 
-struct serve_sampling options_sampling(const struct options *o)
+struct serve_sampling infer_sampling(const struct options *o)
 {
 	return (struct serve_sampling){
 	    .max_new_tokens = o->max_new_tokens,
@@ -98,7 +98,7 @@ static void check_ranges(const struct options *o)
 		opt_misuse(&infer_prog, "--patience: 0 or more");
 }
 
-void options_parse(struct options *o, int argc, char **argv)
+void infer_options(struct options *o, int argc, char **argv)
 {
 	*o = (struct options){
 	    .flow = FLOW_OPT_DEFAULT,

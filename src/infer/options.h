@@ -42,11 +42,11 @@ struct options {
 };
 
 extern const struct opt_prog infer_prog;
-extern const char *const status_names[STATUS_N];
+extern const char *const infer_statuses[STATUS_N];
 
-struct serve_sampling options_sampling(const struct options *o);
+struct serve_sampling infer_sampling(const struct options *o);
 
 /* Parses, and ends the program where options contradict one another. */
-void options_parse(struct options *o, int argc, char **argv);
+void infer_options(struct options *o, int argc, char **argv);
 
 #endif

@@ -27,7 +27,7 @@ static void send_probe(struct run *r, struct endpoint *ep, const char *path, uin
 		req.body = (struct span){ep->probe.body.data, ep->probe.body.len};
 	ep->probe.xfer = http_start(r->http, &req, &e);
 	if (!ep->probe.xfer)
-		run_fail(r, &e);
+		infer_fail(r, &e);
 	buf_free(&url);
 }
 
@@ -107,7 +107,7 @@ void probe_trial(struct run *r, struct endpoint *ep)
 static void fail_run(struct run *r, const struct endpoint *ep, struct err *e)
 {
 	err_prefix(e, "%s: ", ep->url);
-	run_fail(r, e);
+	infer_fail(r, e);
 }
 
 /* All that was asked is known: does it fit the run, and what will be sent? */
@@ -142,7 +142,7 @@ static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 	plan.api = ep->facts.api;
 	plan.route = ep->route;
 	plan.model = r->model;
-	plan.sampling = options_sampling(o);
+	plan.sampling = infer_sampling(o);
 	serve_plan_close(ep->plan);
 	ep->plan = serve_plan_open(&plan, e);
 	return ep->plan ? 0 : -1;

@@ -169,7 +169,7 @@ static void add_statuses(struct buf *b, const struct run *r)
 		if (r->n.statuses[i] == 0)
 			continue;
 		buf_addf(
-		    b, "%s%llu %s", sep, (unsigned long long)r->n.statuses[i], status_names[i]);
+		    b, "%s%llu %s", sep, (unsigned long long)r->n.statuses[i], infer_statuses[i]);
 		sep = ", ";
 	}
 }
@@ -203,7 +203,7 @@ void report_stats(struct run *r)
 
 	buf_addc(&b, '{');
 	for (size_t i = 0; i < STATUS_N; i++)
-		buf_addf(&b, "%s\"%s\":%llu", i ? "," : "", status_names[i],
+		buf_addf(&b, "%s\"%s\":%llu", i ? "," : "", infer_statuses[i],
 		    (unsigned long long)r->n.statuses[i]);
 	buf_addc(&b, '}');
 	flow_stat_json(r->flow, "statuses", buf_cstr(&b));

@@ -111,7 +111,7 @@ static void write_generation(
 	if (f == FINISH_STOP && lax_get(message, "tool_calls").p)
 		f = FINISH_TOOL_CALLS;
 	buf_addf(b, "{\"finish_reason\":\"%s\",\"status\":\"%s\"", serve_finish_name(f),
-	    status_names[a->status]);
+	    infer_statuses[a->status]);
 	add_count(b, "prompt_tokens",
 	    reply->prompt_tokens >= 0 ? reply->prompt_tokens
 	    : prompt->n		      ? (int64_t)prompt->n

@@ -21,7 +21,7 @@
 #define WINDOW_MIN  64
 #define FAREWELL_MS 2000 /* for aborts, when the run is stopped */
 
-void run_fail(struct run *r, const struct err *e)
+void infer_fail(struct run *r, const struct err *e)
 {
 	if (!r->failed)
 		r->e = *e;
@@ -77,7 +77,7 @@ static int check_servers(struct run *r)
 	err_prefix(&e, "%s: ", sick->url);
 	if (r->nep > 1)
 		err_prefix(&e, "none of %zu servers is up: ", r->nep);
-	run_fail(r, &e);
+	infer_fail(r, &e);
 	return -1;
 }
 
@@ -300,7 +300,7 @@ static int give_up(struct run *r, struct err *e)
 	return r->failed ? -1 : 0;
 }
 
-int run_all(const struct options *o)
+int infer_run(const struct options *o)
 {
 	struct run r = {.o = o, .signals = -1};
 	struct err e;

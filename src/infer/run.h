@@ -5,6 +5,6 @@
 #include "infer/options.h"
 
 /* From the options to the exit status; prints what went wrong. */
-int run_all(const struct options *o);
+int infer_run(const struct options *o);
 
 #endif
