@@ -202,16 +202,16 @@ static int set_u64(const struct opt *o, const char *s, uint64_t *out)
 	return bad || *out < o->min || (o->max && *out > o->max) ? -1 : 0;
 }
 
-static void add_parts(struct opt_list *l, const char *s)
+/* Cuts the argument where it stands: argv's strings are the program's to write (C17 5.1.2.2.1), and
+ * the parts live as long as it does. */
+static void add_parts(struct opt_list *l, char *s)
 {
-	for (;;) {
-		size_t n = strcspn(s, ",");
-
-		if (n > 0)
-			opt_list_add(l, xstrndup(s, n)); /* lives as long as argv does */
-		if (s[n] == '\0')
-			return;
-		s += n + 1;
+	for (char *end; s; s = end) {
+		end = strchr(s, ',');
+		if (end)
+			*end++ = '\0';
+		if (*s)
+			opt_list_add(l, s);
 	}
 }
 
@@ -220,7 +220,7 @@ static int set_value(const struct opt *o, const char *s, void *at)
 	switch (o->kind) {
 	case OPT_STR: *(const char **)at = s; return 0;
 	case OPT_LIST: opt_list_add(at, s); return 0;
-	case OPT_COMMA: add_parts(at, s); return 0;
+	case OPT_COMMA: add_parts(at, (char *)s); return 0;
 	case OPT_U64:
 	case OPT_SIZE: return set_u64(o, s, at);
 	case OPT_NUM: return num_double(s, strlen(s), at);
