@@ -18,6 +18,8 @@ void opt_list_add(struct opt_list *l, const char *s)
 
 void opt_list_free(struct opt_list *l)
 {
+	for (size_t i = 0; l->owned && i < l->n; i++)
+		free((char *)l->v[i]);
 	free(l->v);
 	*l = (struct opt_list){0};
 }
@@ -202,16 +204,17 @@ static int set_u64(const struct opt *o, const char *s, uint64_t *out)
 	return bad || *out < o->min || (o->max && *out > o->max) ? -1 : 0;
 }
 
-/* Cuts the argument where it stands: argv's strings are the program's to write (C17 5.1.2.2.1), and
- * the parts live as long as it does. */
-static void add_parts(struct opt_list *l, char *s)
+static void add_parts(struct opt_list *l, const char *s)
 {
-	for (char *end; s; s = end) {
-		end = strchr(s, ',');
-		if (end)
-			*end++ = '\0';
-		if (*s)
-			opt_list_add(l, s);
+	for (;;) {
+		size_t n = strcspn(s, ",");
+
+		if (n > 0)
+			opt_list_add(l, xstrndup(s, n));
+		l->owned = 1;
+		if (s[n] == '\0')
+			return;
+		s += n + 1;
 	}
 }
 
@@ -220,7 +223,7 @@ static int set_value(const struct opt *o, const char *s, void *at)
 	switch (o->kind) {
 	case OPT_STR: *(const char **)at = s; return 0;
 	case OPT_LIST: opt_list_add(at, s); return 0;
-	case OPT_COMMA: add_parts(at, (char *)s); return 0;
+	case OPT_COMMA: add_parts(at, s); return 0;
 	case OPT_U64:
 	case OPT_SIZE: return set_u64(o, s, at);
 	case OPT_NUM: return num_double(s, strlen(s), at);

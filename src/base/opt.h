@@ -34,6 +34,7 @@ enum opt_kind {
 struct opt_list {
 	const char **v;
 	size_t n, cap;
+	int owned; /* the strings are the list's own: OPT_COMMA */
 };
 
 struct opt_shard {
