@@ -124,8 +124,6 @@ static void parse(void *arg)
 	buf_free(&b);
 	opt_list_free(&o.common.files);
 	opt_list_free(&o.server);
-	for (size_t i = 0; i < o.keep.n; i++)
-		free((void *)(uintptr_t)o.keep.v[i]);
 	opt_list_free(&o.keep);
 }
 
