@@ -12,7 +12,7 @@
 #define E3_CAPTURE_H
 
 #include "base/ints.h"
-#include "extract/setinfo.h"
+#include "extract/manifest.h"
 
 struct err;
 struct st;

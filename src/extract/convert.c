@@ -9,6 +9,7 @@
 #include "extract/index.h"
 #include "extract/produce.h"
 #include "extract/records.h"
+#include "extract/say.h"
 #include "json/rec.h"
 
 struct convert {
@@ -205,7 +206,7 @@ int convert_run(const struct extract_opts *o)
 		if (f)
 			produce_sweep(o->out_dir);
 		flow_abort(f);
-		prog_warn("%s", e.msg);
+		say("%s", e.msg);
 	}
 	plan_close(&c.plan);
 	records_free(&c.records);

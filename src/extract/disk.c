@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "base/num.h"
-#include "base/prog.h"
 #include "extract/run.h"
+#include "extract/say.h"
 #include "io/lines.h"
 
 static uint64_t out_free(const struct run *r)
@@ -82,11 +82,11 @@ void forecast_say(struct run *r)
 	num_human(bytes, a);
 	num_human(room, b);
 	if (!r->o->flow.quiet)
-		prog_warn("%llu records, %llu tokens will take %s; the disk has %s free",
+		say("%llu records, %llu tokens will take %s; the disk has %s free",
 		    (unsigned long long)f->records, (unsigned long long)f->tokens, a, b);
 	if (bytes > room || room - bytes < r->o->min_free)
-		prog_warn("the disk will not hold them all: the run will stop at --min-free, to be "
-			  "resumed");
+		say("the disk will not hold them all: the run will stop at --min-free, to be "
+		    "resumed");
 }
 
 /* ---- room ---- */
@@ -127,7 +127,7 @@ static void relieve(struct run *r)
 		struct item *it = r->item[(r->head + i) % r->cap];
 
 		if (it->state == GOOD && claim_remove(r->dump, &it->claim, &e) < 0)
-			prog_warn("%s", e.msg);
+			say("%s", e.msg);
 	}
 }
 

@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/prog.h"
 #include "extract/run.h"
+#include "extract/say.h"
 #include "extract/wake.h"
 #include "serve/lax.h"
 #include "serve/request.h"
@@ -63,9 +63,9 @@ static int check_settings(const struct run *r, const char *url, struct span body
 		return err_set(
 		    e, "server", "%s was started without --enable-return-hidden-states", url);
 	if (span_eq(lax_get(v, "disable_radix_cache"), "false"))
-		prog_warn("%s: its prefix cache is on (--disable-radix-cache turns it off): "
-			  "records whose "
-			  "beginning it has seen will lack rows",
+		say("%s: its prefix cache is on (--disable-radix-cache turns it off): "
+		    "records whose "
+		    "beginning it has seen will lack rows",
 		    url);
 	return 0;
 }
@@ -191,7 +191,7 @@ void host_good(struct run *r, struct host *h)
 {
 	(void)r;
 	if (h->down_since > 0)
-		prog_warn("%s is back", h->url);
+		say("%s is back", h->url);
 	h->down_since = 0;
 	h->pauses = 0;
 	h->last_good = wake_ms();
@@ -205,7 +205,7 @@ void host_down(struct run *r, struct host *h, const char *why)
 
 	if (h->down_since == 0) {
 		h->down_since = now;
-		prog_warn("%s: %s; waiting for it", h->url, why);
+		say("%s: %s; waiting for it", h->url, why);
 	}
 	if (h->not_before <= now) {
 		for (unsigned i = 0; i < h->pauses && pause < PAUSE_MAX_MS; i++)

@@ -7,7 +7,7 @@
 #define E3_PLAN_H
 
 #include "extract/capture.h"
-#include "extract/setinfo.h"
+#include "extract/manifest.h"
 #include "extract/weights.h"
 #include "json/config.h"
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/prog.h"
 #include "extract/run.h"
+#include "extract/say.h"
 #include "tensor/save.h"
 
 /* ---- the index that is there ---- */
@@ -69,7 +69,7 @@ static int remove_orphan(const struct run *r, int fd, const char *base, const ch
 		return 0;
 	if (unlinkat(fd, base, 0) < 0 && errno != ENOENT)
 		return err_sys(e, "%s/%s: cannot delete", r->o->out_dir, name);
-	prog_warn("%s/%s has no line in the index: removed", r->o->out_dir, name);
+	say("%s/%s has no line in the index: removed", r->o->out_dir, name);
 	return 0;
 }
 

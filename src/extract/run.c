@@ -12,6 +12,7 @@
 #include "base/pipe.h"
 #include "base/prog.h"
 #include "base/progress.h"
+#include "extract/say.h"
 #include "extract/wake.h"
 
 enum { WINDOW_LEAST = 64, WAIT_MAX_MS = 500, INPUT_POLL_MS = 20 };
@@ -89,8 +90,8 @@ static void take_signal(struct run *r)
 		r->signal = sig;
 		atomic_store(&r->stop, 1);
 		if (r->flying + r->at_work > 0)
-			prog_warn("stopping when the %llu records under way are done; once more to "
-				  "stop at once",
+			say("stopping when the %llu records under way are done; once more to "
+			    "stop at once",
 			    (unsigned long long)(r->flying + r->at_work));
 	} else {
 		atomic_store(&r->stop, 2);
@@ -199,12 +200,12 @@ static int sweep(struct run *r, struct err *e)
 		return -1;
 	num_human(l.bytes, bytes);
 	if (l.swept > 0)
-		prog_warn("%s: %llu files that others left are deleted", r->o->dump_dir,
+		say("%s: %llu files that others left are deleted", r->o->dump_dir,
 		    (unsigned long long)l.swept);
 	if (l.files > 0)
-		prog_warn("%s: %llu files (%s) are of no record of this run: --sweep deletes those "
-			  "that nobody "
-			  "writes",
+		say("%s: %llu files (%s) are of no record of this run: --sweep deletes those "
+		    "that nobody "
+		    "writes",
 		    r->o->dump_dir, (unsigned long long)l.files, bytes);
 	return 0;
 }
@@ -254,7 +255,7 @@ static void summary(const struct run *r)
 	num_human(r->bytes, total);
 	num_human((uint64_t)((double)r->bytes / s), rate);
 	if (!r->o->flow.quiet)
-		prog_warn("%llu files, %llu tokens, %s in %.1f s: %.0f tokens/s, %s/s",
+		say("%llu files, %llu tokens, %s in %.1f s: %.0f tokens/s, %s/s",
 		    (unsigned long long)r->made, (unsigned long long)r->tokens, total, s,
 		    (double)r->tokens / s, rate);
 }
@@ -314,7 +315,7 @@ int run_extract(const struct extract_opts *o)
 			run_fail(&r, &e);
 	}
 	if (r.failed)
-		prog_warn("%s", r.err.msg);
+		say("%s", r.err.msg);
 	else if (r.signal)
 		summary(&r);
 	close_all(&r);

@@ -8,8 +8,9 @@
 #include "base/mem.h"
 #include "base/prog.h"
 #include "extract/index.h"
+#include "extract/manifest.h"
 #include "extract/records.h"
-#include "extract/setinfo.h"
+#include "extract/say.h"
 #include "json/rec.h"
 
 struct verify {
@@ -172,6 +173,6 @@ int verify_run(const struct extract_opts *o)
 		flow_abort(f);
 	records_free(&v.records);
 	if (rc < 0)
-		prog_warn("%s", e.msg);
+		say("%s", e.msg);
 	return rc < 0 ? EXIT_FAILED : EXIT_DONE;
 }

@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/prog.h"
 #include "extract/run.h"
+#include "extract/say.h"
 #include "extract/wake.h"
 
 /* Ids and mask as the files hold them. */
@@ -60,7 +60,7 @@ static void remove_source(struct run *r, struct item *it)
 	struct err e;
 
 	if (it->claim.path && claim_remove(r->dump, &it->claim, &e) < 0)
-		prog_warn("%s", e.msg);
+		say("%s", e.msg);
 }
 
 void work_item(void *ctx, void *item)

@@ -1,4 +1,4 @@
-#include "extract/setinfo.h"
+#include "extract/manifest.h"
 
 #include <jansson.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* setinfo.h - what all files of a set share: OUT_DIR/manifest.json
+/* manifest.h - what all files of a set share: OUT_DIR/manifest.json
  *
  * Written when the first record is known, so that an interrupted set can be read, and again at the
  * end with the counts. A resumed run holds its own against it. No clock. */
-#ifndef E3_SETINFO_H
-#define E3_SETINFO_H
+#ifndef E3_EXTRACT_MANIFEST_H
+#define E3_EXTRACT_MANIFEST_H
 
 #include <stdint.h>
 
