@@ -31,7 +31,7 @@ static void states_begin(struct sim *s, struct job *j)
 	struct err e;
 
 	buf_addf(&j->states_path, "%s/cmpl-", s->opt->dump_dir);
-	buf_add_hex64(&j->states_path, hash64(j->rid.data, j->rid.len, j->number));
+	buf_add_hex64(&j->states_path, hash64(j->rid.data, j->rid.len, s->opt->seed));
 	buf_addf(&j->states_path, "-%llu.safetensors", (unsigned long long)j->number);
 	j->states_lock = states_lock(buf_cstr(&j->states_path), &e);
 	if (j->states_lock < 0)
