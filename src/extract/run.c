@@ -279,6 +279,17 @@ static int finish(struct run *r, struct err *e)
 	return part_finish(part, e);
 }
 
+/* An index without a line is nothing to go on with, and would only be in the way of the next run.
+ */
+static void close_index(struct run *r)
+{
+	struct err e;
+
+	if (r->part && r->lines == 0 && part_path(r->part))
+		unlink(part_path(r->part));
+	part_close(r->part, &e);
+}
+
 static void close_all(struct run *r)
 {
 	struct err e;
@@ -288,7 +299,7 @@ static void close_all(struct run *r)
 	pool_close(r->pool);
 	settle_rest(r, &e);
 	flow_abort(r->flow);
-	part_close(r->part, &e);
+	close_index(r);
 	hosts_close(r);
 	dumpdir_close(r->dump);
 	done_free(&r->done);

@@ -65,8 +65,9 @@ struct item {
 	struct span states;
 	struct claim claim;
 	struct product product;
-	int discard; /* only claim and remove the file: the record itself goes on or has failed */
-	int failed;  /* of the work; err */
+	int discard; /* only claim and remove the file; then the item is in state `after` */
+	enum item_state after;
+	int failed; /* of the work; err */
 	struct err err;
 };
 

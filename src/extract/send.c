@@ -52,6 +52,7 @@ int item_send(struct run *r, struct item *it, struct host *h, struct err *e)
 static void work(struct run *r, struct item *it, int discard)
 {
 	it->discard = discard;
+	it->after = it->state;
 	it->state = AT_WORK;
 	r->at_work++;
 	pool_put(r->pool, it);
@@ -193,11 +194,11 @@ static void answered(struct run *r, struct item *it, struct http_done *d)
 			fail_run(r, it, &e);
 	} else if (ev.found == FOUND_MISMATCH) {
 		item_bad(it, &e);
-		if (located && it->file[0])
-			work(r, it, 1);
 	} else {
 		act(r, it, d, serve_classify(&ev), &e);
 	}
+	if (ev.found != FOUND_GOOD && located && it->file[0])
+		work(r, it, 1);
 	serve_reply_free(&reply);
 }
 

@@ -141,7 +141,7 @@ void item_worked(struct run *r, struct item *it)
 {
 	r->at_work--;
 	if (it->discard) {
-		it->state = BAD; /* with the error that it had before */
+		it->state = it->after;
 		it->discard = 0;
 		return;
 	}

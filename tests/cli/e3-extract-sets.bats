@@ -1,0 +1,239 @@
+#!/usr/bin/env bats
+# e3-extract on finished sets: --verify, --convert; and --resume.
+
+load extract
+
+# damage LAYOUT FILE OFFSET BYTE - changes one byte of a file
+damage() {
+	printf "\\x$4" | dd of="$T/$1/$2" bs=1 seek="$3" conv=notrunc status=none
+}
+
+@test "--convert: every layout to every other and back is the same set" {
+	serve
+	records 12 >"$T/in"
+	for l in seed speculators modelopt; do extract $l "$T/in"; done
+	for from in seed speculators modelopt; do
+		for to in seed speculators modelopt; do
+			rm -rf "$T/c" "$T/c.idx"
+			e3-extract -q --convert "$T/$from" --layout $to --records "$T/in" --out-dir "$T/c" -o "$T/c.idx" "$T/$from.idx"
+			cmp "$T/c.idx" "$T/$to.idx" || { echo "$from to $to"; false; }
+			diff -r "$T/c" "$T/$to"
+		done
+	done
+}
+
+@test "--convert: what it refuses" {
+	serve
+	records 3 >"$T/in"
+	extract speculators "$T/in"
+	conv() {
+		run e3-extract -q --convert "$T/speculators" --out-dir "$T/c" -o "$T/c.idx" "$@" "$T/speculators.idx"
+		[ "$status" -eq 1 ]
+		[ ! -e "$T/c.idx" ]
+	}
+	conv --layout seed
+	[[ "$output" == *"--records"* ]]
+	conv --layout specforge --records "$T/in"
+	[[ "$output" == *"--apply-norm"* ]]
+	head -n 2 "$T/in" >"$T/two"
+	conv --layout seed --records "$T/two"
+	[[ "$output" == *"speculators.idx:3: "*"no record of this id"* ]]
+	[ -z "$(ls -A "$T/c" | grep new)" ]
+	mkdir -p "$T/c"
+	cp "$T/speculators/manifest.json" "$T/c"
+	conv --layout seed --records "$T/in"
+	[[ "$output" == *"holds a set already"* ]]
+}
+
+@test "--verify finds every kind of damage, and prints those lines" {
+	serve
+	records 9 30 >"$T/in"
+	extract seed "$T/in"
+	f() { echo "rows_0-2000/data_$1.pt"; }
+	damage seed "$(f 1)" 3000 ff               # a value
+	truncate -s -10 "$T/seed/$(f 2)"
+	rm "$T/seed/$(f 3)"
+	cp "$T/seed/$(f 5)" "$T/seed/$(f 4)"       # another record's file
+	: >"$T/seed/$(f 6)"
+	run verify seed --records "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"5 of 9 files are not good"* ]]
+	e3-extract -q --verify "$T/seed" --records "$T/in" "$T/seed.idx" >"$T/bad" || true
+	[ "$(jq -r .id "$T/bad" | xargs)" = "d/1 d/2 d/3 d/4 d/6" ]
+	[ "$(jq -r .verify.class "$T/bad" | xargs)" = "checksum truncated system size truncated" ]
+	e3-extract -q -j8 --verify "$T/seed" --records "$T/in" "$T/seed.idx" >"$T/bad8" || true
+	cmp "$T/bad" "$T/bad8"
+}
+
+@test "--verify: files that belong to other records" {
+	serve
+	records 4 >"$T/in"
+	extract seed "$T/in"
+	sed 's/"input_ids":\[[0-9]*/"input_ids":[1/' "$T/in" >"$T/other"
+	run verify seed --records "$T/other"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"other ids than the record"* ]]
+	sed 's/"loss_mask":\[0/"loss_mask":[1/' "$T/in" >"$T/other"
+	run verify seed --records "$T/other"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"loss_mask[0]"* ]]
+	head -n 3 "$T/in" >"$T/other"
+	run verify seed --records "$T/other"
+	[ "$status" -eq 1 ]
+}
+
+@test "--verify: values are looked at, not only checksums" {
+	serve
+	records 3 30 >"$T/in"
+	extract seed "$T/in"
+	# a NaN whose archive, size and hash are made to fit: only the values tell
+	python3 - "$T/seed" "$T/seed.idx" <<-'END' || skip "no python3"
+	import json, struct, sys, zlib
+	folder, index = sys.argv[1:]
+	lines = [json.loads(l) for l in open(index)]
+	path = folder + "/" + lines[1]["file"]
+	b = bytearray(open(path, "rb").read())
+	at = b.find(b"archive/data/2")
+	extra = struct.unpack_from("<H", b, at - 2)[0]
+	start = at + 14 + extra
+	cd = b.rfind(b"archive/data/2") - 46
+	crc, size = struct.unpack_from("<I", b, cd + 16)[0], struct.unpack_from("<I", b, cd + 24)[0]
+	b[start:start + 2] = b"\xc0\x7f"
+	new = struct.pack("<I", zlib.crc32(b[start:start + size]))
+	b[cd + 16:cd + 20] = new
+	b[start + size + 4:start + size + 8] = new
+	open(path, "wb").write(b)
+	END
+	command -v xxhsum >/dev/null || skip "no xxhsum"
+	h=$(xxhsum -H64 "$T/seed/rows_0-2000/data_1.pt" | cut -d' ' -f1)
+	sed -i "2s/\"xxh64\":\"[0-9a-f]*\"/\"xxh64\":\"$h\"/" "$T/seed.idx"
+	run verify seed
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'"class":"nonfinite"'* ]]
+}
+
+@test "--verify: index lines that are none, no manifest" {
+	serve
+	records 2 >"$T/in"
+	extract seed "$T/in"
+	echo '{"id":"x","file":"../x","seq_len":1,"bytes":1,"xxh64":"0000000000000000"}' >"$T/i"
+	run e3-extract --verify "$T/seed" "$T/i"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"not a path inside"* ]]
+	run e3-extract --verify "$T" "$T/seed.idx"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *manifest.json* ]]
+}
+
+@test "--resume starts, goes on, and finds all done" {
+	serve
+	records 20 >"$T/in"
+	head -n 7 "$T/in" >"$T/first"
+	extract seed --resume "$T/first"
+	extract seed --resume --stats "$T/st" "$T/in"
+	[ "$(jq -c '[.in,.out,.resumed]' "$T/st")" = '[20,13,7]' ]
+	extract seed --resume --stats "$T/st" "$T/in"
+	[ "$(jq -c '[.in,.out,.resumed]' "$T/st")" = '[20,0,20]' ]
+	verify seed --records "$T/in"
+	[ "$(jq -r .id "$T/seed.idx" | sort | uniq -d)" = "" ]
+	[ "$(jq -r .records "$T/seed/manifest.json")" = 20 ]
+}
+
+@test "--resume: other parameters, other ids, a damaged or foreign set are refused" {
+	serve
+	records 5 >"$T/in"
+	extract seed "$T/in"
+	# the manifest's parameters are held against the first file of the new run
+	records 6 >"$T/more"
+	run extract seed --resume --no-last "$T/more"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the set has its last state before, this run left out"* ]]
+	run extract seed --resume --layers 2,4,5 --layer-ids out "$T/more"
+	[ "$status" -eq 1 ]
+	sed 's/"input_ids":\[300/"input_ids":[301/' "$T/in" >"$T/changed"
+	run extract seed --resume "$T/changed"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the input has changed since"* ]]
+	truncate -s -1 "$T/seed/rows_0-2000/data_3.pt"
+	run extract seed --resume "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"--verify lists what is damaged"* ]]
+	rm -r "$T/seed"
+	run extract seed --resume "$T/in"
+	[ "$status" -eq 1 ]
+}
+
+@test "a damaged record is made again once its line is out of the index" {
+	serve
+	records 6 >"$T/in"
+	extract seed "$T/in"
+	damage seed rows_0-2000/data_3.pt 2500 7f
+	verify seed >"$T/bad" 2>/dev/null || true
+	[ "$(jq -r .id "$T/bad")" = d/3 ]
+	grep -v '"d/3"' "$T/seed.idx" >"$T/kept"
+	mv "$T/kept" "$T/seed.idx"
+	run extract seed --resume "$T/in"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"has no line in the index: removed"* ]]
+	verify seed --records "$T/in"
+	[ "$(wc -l <"$T/seed.idx")" -eq 6 ]
+}
+
+@test "rejected records are tried again" {
+	serve --fault hs-nan@3
+	records 6 >"$T/in"
+	extract seed --concurrency 1 --rejects "$T/bad" "$T/in"
+	[ "$(wc -l <"$T/bad")" -eq 1 ]
+	extract seed --resume --rejects "$T/bad" "$T/in"
+	[ ! -s "$T/bad" ]
+	verify seed --records "$T/in"
+	[ "$(tail -n 1 "$T/seed.idx" | jq -r .id)" = "$(head -n 3 "$T/in" | tail -n 1 | jq -r .id)" ]
+}
+
+@test "speculators' numbers stay dense after rejects" {
+	serve --fault hs-nan@3
+	records 6 >"$T/in"
+	extract speculators --concurrency 1 --rejects "$T/bad" "$T/in"
+	[ "$(ls "$T/speculators/hidden_states" | sort -t_ -k2n | xargs)" = "$(seq -f 'hs_%g.safetensors' 0 4 | xargs)" ]
+	extract speculators --resume "$T/in"
+	verify speculators --records "$T/in"
+	[ "$(jq -r .file "$T/speculators.idx" | tail -n 1)" = hidden_states/hs_5.safetensors ]
+}
+
+@test "a second run on the same folder is refused" {
+	serve --latency 300
+	records 6 >"$T/in"
+	extract seed --concurrency 1 "$T/in" 3>&- &
+	sleep 0.4
+	run extract seed -o "$T/other" --resume "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"another run writes there"* ]]
+	wait %2 || wait
+}
+
+@test "SIGTERM: what is under way is finished, the rest is resumed" {
+	serve --latency 100
+	records 30 >"$T/in"
+	extract seed --concurrency 2 "$T/in" 3>&- 2>"$T/err" &
+	job=$!
+	sleep 0.6
+	kill -TERM $(pgrep -P $job e3-extract || echo $job)
+	status=0
+	wait $job || status=$?
+	[ "$status" -eq 143 ]
+	[ -e "$T/seed.idx.part" ]
+	[ ! -e "$T/seed.idx" ]
+	[ -z "$(ls -A "$T/hs")" ]
+	extract seed --concurrency 8 --resume "$T/in"
+	verify seed --records "$T/in"
+	[ "$(wc -l <"$T/seed.idx")" -eq 30 ]
+}
+
+@test "--shard: every record in one of them" {
+	serve
+	records 20 >"$T/in"
+	for i in 0 1 2; do
+		extract seed --shard $i/3 --out-dir "$T/s$i" -o "$T/s$i.idx" "$T/in"
+	done
+	[ "$(cat "$T"/s?.idx | jq -r .id | sort -V | xargs)" = "$(seq -f d/%g 0 19 | xargs)" ]
+}

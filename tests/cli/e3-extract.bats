@@ -1,0 +1,357 @@
+#!/usr/bin/env bats
+# e3-extract: what it writes, what it checks, and in which order.
+
+load extract
+
+@test "each layout: the index in input order, the manifest, every file good, nothing left at the server" {
+	serve
+	records 30 >"$T/in"
+	for l in seed speculators modelopt; do
+		extract $l "$T/in"
+		[ "$(jq -r .id "$T/$l.idx" | xargs)" = "$(seq -f d/%g 0 29 | xargs)" ]
+		verify $l --records "$T/in"
+		[ "$(jq -c '[.layout,.layers,.layer_ids,.last,.norm,.hidden_size,.dtype,.records,.complete]' "$T/$l/manifest.json")" = \
+			"[\"$l\",[2,4,5],\"in\",true,\"before\",64,\"bf16\",30,true]" ]
+	done
+	extract specforge --apply-norm "$T/in"
+	verify specforge --records "$T/in"
+	[ "$(jq -c '[.norm,.options.apply_norm]' "$T/specforge/manifest.json")" = '["after",true]' ]
+	[ -z "$(ls -A "$T/hs")" ]
+	[ "$(sed -n 3p "$T/seed.idx" | jq -r .file)" = rows_0-2000/data_2.pt ]
+	[ "$(sed -n 3p "$T/specforge.idx" | jq -r .file)" = rows_0-2000/data_2.ckpt ]
+	[ "$(sed -n 3p "$T/speculators.idx" | jq -r .file)" = hidden_states/hs_2.safetensors ]
+	[[ "$(sed -n 3p "$T/modelopt.idx" | jq -r .file)" =~ ^[0-9a-f]{2}/d%2F2.pt$ ]]
+}
+
+@test "the same bytes at any -j and concurrency" {
+	serve
+	records 40 >"$T/in"
+	extract seed -j1 --concurrency 1 "$T/in"
+	mv "$T/seed" "$T/one"
+	mv "$T/seed.idx" "$T/one.idx"
+	extract seed -j8 --concurrency 16 "$T/in"
+	cmp "$T/one.idx" "$T/seed.idx"
+	diff -r "$T/one" "$T/seed"
+}
+
+@test "index on standard output, --keep, zstd, CRLF, no last newline" {
+	serve
+	records 5 | sed 's/$/\r/' | head -c -2 >"$T/in"
+	extract seed -o - --keep dataset,nothing <"$T/in" >"$T/idx"
+	[ "$(jq -c '[.id,.dataset]' "$T/idx" | tail -n 1)" = '["d/4","d"]' ]
+	rm -r "$T/seed"
+	extract seed -o "$T/i.zst" "$T/in"
+	[ "$(zstdcat "$T/i.zst" | wc -l)" -eq 5 ]
+	run extract seed --keep bytes "$T/in"
+	[ "$status" -eq 2 ]
+}
+
+@test "states that are not good never become a file" {
+	records 6 30 >"$T/in"
+	while read -r fault class sentence; do
+		serve --fault "$fault@3"
+		rm -rf "$T/seed" "$T/seed.idx"
+		extract seed --concurrency 1 --rejects "$T/bad" "$T/in"
+		stop
+		[ "$(jq -r .reject.class "$T/bad")" = "$class" ] || { echo "$fault: $(cat "$T/bad")"; false; }
+		jq -r .reject.reason "$T/bad" | grep -q "$sentence" || { echo "$fault: $(cat "$T/bad")"; false; }
+		[ "$(wc -l <"$T/seed.idx")" -eq 5 ]
+		[ "$(find "$T/seed" -name '*.pt' | wc -l)" -eq 5 ]
+		[ -z "$(find "$T/hs" -type f -name '*.safetensors*' ! -name '*.real')" ] || { echo "$fault: $(ls -A "$T/hs")"; false; }
+		rm -f "$T/hs/"*
+	done <<-'END'
+	hs-short rows rows for 16 ids
+	hs-long rows 17 rows for 16 ids
+	hs-nan nonfinite last layer (slot 3), row 15 of 16: NaN or Inf
+	hs-inf nonfinite layer 2 (slot 0), row 0 of 16: NaN or Inf
+	hs-zero zero layer 2 (slot 0), row 0 of 16: all values are 0
+	hs-zero-row zero row 8 of 16
+	hs-zero-slot zero layer 2 (slot 0)
+	hs-constant constant all rows are equal
+	hs-twice twice layer 4 (slot 1)
+	hs-slot-less layers 3 layers, 4 were asked for
+	hs-slot-more layers 5 layers, 4 were asked for
+	hs-ids ids token_ids
+	hs-f16 dtype f16, those before were bf16
+	hs-link dump-dir no regular file
+	wrong-ids ids ids
+	400 refused 400
+	END
+}
+
+@test "a file that is late, cut or missing: waited for, or made again" {
+	records 6 30 >"$T/in"
+	for fault in hs-late@3 hs-cut@3 hs-missing@3; do
+		serve --fault $fault
+		rm -rf "$T/seed" "$T/seed.idx"
+		extract seed "$T/in"
+		verify seed --records "$T/in"
+		stop
+		[ -z "$(ls -A "$T/hs")" ]
+	done
+	serve --fault hs-cut=1
+	rm -rf "$T/seed" "$T/seed.idx"
+	run extract seed --max-attempts 2 "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"in:1: "* ]]
+	[ -z "$(ls -A "$T/hs")" ]
+}
+
+@test "what is wrong with the server stops the run at the first record" {
+	records 20 >"$T/in"
+	serve --fault hs-slot-less=1
+	run extract seed --rejects "$T/bad" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"started with other layer ids"* ]]
+	[ ! -e "$T/seed.idx" ]
+	stop
+	serve --fault hs-eagle=1
+	run extract speculators "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"EAGLE instead of EAGLE3"* ]]
+	stop
+	serve --fault missing-ids=1
+	run extract speculators "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"prompt_token_ids"* ]]
+	stop
+	serve --fault hs-outside=1
+	run extract speculators "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"--server-dump-dir"* ]]
+	stop
+	serve
+	run extract seed --layers 2,4 "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"4 layers, 3 were asked for"* ]]
+	[ "$(grep -c . "$T/sim.err")" -le 1 ]
+}
+
+@test "layers and norm that a layout can't hold are refused before anything is sent" {
+	serve
+	records 3 >"$T/in"
+	refuse() {
+		run extract "$@" "$T/in"
+		[ "$status" -ne 0 ]
+		[ ! -e "$T/manifest.json" ]
+	}
+	refuse specforge
+	[[ "$output" == *"after the final norm and the server delivers it before: add --apply-norm"* ]]
+	refuse speculators --apply-norm
+	[[ "$output" == *"no way back"* ]]
+	refuse speculators --norm after
+	[[ "$output" == *"no way back"* ]]
+	refuse specforge --apply-norm --norm after
+	[[ "$output" == *"leave out --apply-norm"* ]]
+	refuse specforge --no-last
+	[[ "$output" == *"--no-last"* ]]
+	refuse specforge --apply-norm --layers 2,4
+	[[ "$output" == *"exactly 3 aux layers, not 2"* ]]
+	refuse seed --layers 2,4,9
+	[[ "$output" == *"the model has 8 layers"* ]]
+	refuse seed --layers 4,2
+	[[ "$output" == *"ascend"* ]]
+	refuse seed --layers 2,4,8
+	[[ "$output" == *"leave it out of --layers"* ]]
+	refuse seed --layers x
+	[[ "$output" == *"expected numbers of layers"* ]]
+}
+
+@test "--no-last: aux alone, also from a server that delivers the last layer too" {
+	serve
+	records 4 >"$T/in"
+	extract seed --no-last "$T/in"
+	verify seed
+	[ "$(jq -c '[.last,.norm]' "$T/seed/manifest.json")" = '[false,null]' ]
+}
+
+@test "sglang-dump: layers, convention and norm are the file's" {
+	serve --norm after
+	records 8 >"$T/in"
+	extract specforge --backend sglang-dump "$T/in"
+	verify specforge --records "$T/in"
+	[ "$(jq -c '[.layers,.layer_ids,.norm,.options.apply_norm]' "$T/specforge/manifest.json")" = '[[2,4,5],"in","after",false]' ]
+	[ -z "$(ls -A "$T/hs")" ]
+	run extract speculators --backend sglang-dump "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no way back"* ]]
+	run extract seed --backend sglang-dump --norm before "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the server says that the last state is after the norm, --norm says before"* ]]
+	run extract seed --backend sglang-dump --layers 2,4,6 "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"captured layers 2,4,5, --layers says 2,4,6"* ]]
+	run extract seed --backend sglang-dump --layer-ids out "$T/in"
+	[ "$status" -eq 1 ]
+	stop
+	serve --fault hs-eagle=1
+	run extract seed --backend sglang-dump "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"EAGLE, which captures the last layer only"* ]]
+}
+
+@test "sglang-json: aux alone, as f32" {
+	e3-sim --model $MODEL --port 0 --hidden-size 8 >"$T/port" 2>/dev/null 3>&- &
+	PID=$!
+	while [ ! -s "$T/port" ]; do sleep 0.02; done
+	U=http://127.0.0.1:$(head -n 1 "$T/port")
+	records 4 >"$T/in"
+	json() {
+		e3-extract --backend sglang-json --server "$U" --layers 2,4,5 --layout seed --out-dir "$T/seed" \
+			--min-free 1M -q -o "$T/seed.idx" "$@" "$T/in"
+	}
+	json --no-last --layer-ids in
+	verify seed
+	[ "$(jq -c '[.dtype,.hidden_size,.last]' "$T/seed/manifest.json")" = '["f32",8,false]' ]
+	run json --layer-ids in
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no last state"* ]]
+	run json --no-last
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"--layer-ids"* ]]
+}
+
+@test "bad records: rejected, dropped, counted" {
+	serve --context 30
+	{
+		records 2
+		echo '{"id":"x","input_ids":[300,301],"loss_mask":[0,0]}'
+		echo '{"id":"d/0","input_ids":[300,301],"loss_mask":[0,1]}'
+		echo '{"id":"y","input_ids":[],"loss_mask":[]}'
+		echo '{"id":"z","input_ids":[1],"loss_mask":[1,1]}'
+		echo '{"input_ids":[1],"loss_mask":[1]}'
+		echo 'torn {'
+		printf '{"id":"l","input_ids":[%s300],"loss_mask":[%s1]}\n' "$(printf '300,%.0s' $(seq 29))" "$(printf '1,%.0s' $(seq 29))"
+	} >"$T/in"
+	extract seed --rejects "$T/bad" --stats "$T/st" "$T/in"
+	[ "$(jq -c '[.in,.out,.rejected,.dropped]' "$T/st")" = '[9,2,6,1]' ]
+	[ "$(jq -c .reasons.unsupervised "$T/st")" = 1 ]
+	[ "$(jq -r .reject.class "$T/bad" | sort | xargs)" = "duplicate empty json length long missing" ]
+}
+
+@test "nothing comes through: a failure; many failures in a row: a stop" {
+	serve --fault hs-nan=1
+	records 4 >"$T/in"
+	run extract seed --rejects "$T/bad" "$T/in"
+	[ "$status" -eq 1 ]
+	[ "$(wc -l <"$T/bad")" -eq 4 ]
+	[ ! -e "$T/seed.idx" ]
+	stop
+	serve --fault hs-nan=1
+	records 40 >"$T/in"
+	rm -rf "$T/seed"*
+	run extract seed --rejects "$T/bad" --concurrency 2 "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"8 records in a row have failed"* ]]
+}
+
+@test "a server that fails now and then, or is away for a while" {
+	records 60 20 >"$T/in"
+	serve --fault 500=0.1 --fault reset=0.05 --fault 503=0.1 --fault 429@9:0 --seed 3
+	extract seed "$T/in"
+	verify seed --records "$T/in"
+	stop
+	rm -rf "$T/seed"* "$T/hs"/*
+	serve --fault refused@10:600
+	extract seed --concurrency 2 "$T/in"
+	verify seed --records "$T/in"
+}
+
+@test "never more at once than the server runs, and nobody leaves" {
+	serve --slots 3 --latency 5
+	records 30 >"$T/in"
+	extract seed --concurrency 3 "$T/in"
+	curl -s "$U/metrics" >"$T/m"
+	grep -q '^e3sim:clients_gone_total{.*} 0$' "$T/m"
+	[ "$(grep '^e3sim:running_peak' "$T/m" | sed 's/.* //')" -le 3 ]
+}
+
+@test "two servers share the work" {
+	serve --latency 10
+	P1=$PID U1=$U
+	serve --latency 10 --seed 1
+	records 20 >"$T/in"
+	extract seed --server "$U1" "$T/in"
+	verify seed --records "$T/in"
+	for u in $U $U1; do
+		[ "$(curl -s "$u/metrics" | grep '^e3sim:answered_total' | sed 's/.* //')" -ge 5 ]
+	done
+	kill $P1
+}
+
+@test "dead server, missing files, full output" {
+	records 2 >"$T/in"
+	U=http://127.0.0.1:9
+	run extract seed "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"127.0.0.1:9"* ]]
+	serve
+	run extract seed "$T/missing"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *missing* ]]
+	rm -rf "$T/seed"*
+	run extract seed -o /dev/full "$T/in"
+	[ "$status" -eq 1 ]
+	run extract seed --dump-dir "$T/nowhere" "$T/in"
+	[ "$status" -eq 1 ]
+	run extract seed --model "$T" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *config.json* ]]
+	run e3-extract "$T/in"
+	[ "$status" -eq 2 ]
+	run e3-extract --backend vllm --server "$U" --dump-dir "$T/hs" --layout seed --out-dir "$T/x" --resume "$T/in"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--resume needs -o"* ]]
+}
+
+@test "an existing set is not written over" {
+	serve
+	records 3 >"$T/in"
+	extract seed "$T/in"
+	run extract seed "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"--resume goes on"* ]]
+	run extract seed -o "$T/other" "$T/in"
+	[ "$status" -eq 1 ]
+}
+
+@test "--min-free stops before the disk is full" {
+	serve
+	records 3 >"$T/in"
+	run extract seed --min-free 4000T "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"make room, then go on with --resume"* ]]
+	[ "$(find "$T/seed" -name '*.pt' | wc -l)" -le 1 ]
+	extract seed --resume "$T/in"
+	verify seed --records "$T/in"
+}
+
+@test "--sweep deletes what others left, once nobody writes it" {
+	serve
+	records 2 >"$T/in"
+	touch "$T/hs/old.safetensors" "$T/hs/old.safetensors.lock" "$T/hs/alone.safetensors.lock" \
+		"$T/hs/held.safetensors" "$T/hs/held.safetensors.lock" "$T/hs/foreign.txt"
+	flock "$T/hs/held.safetensors.lock" sleep 30 3>&- &
+	sleep 0.3
+	run extract seed "$T/in"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"3 files"*"of no record of this run"* ]]
+	[ -e "$T/hs/old.safetensors" ]
+	rm -rf "$T/seed"*
+	extract seed --sweep "$T/in"
+	kill %% 2>/dev/null || true
+	[ "$(ls "$T/hs" | xargs)" = "foreign.txt held.safetensors held.safetensors.lock" ]
+}
+
+@test "--apply-norm is RMSNorm with the model's weight" {
+	serve
+	records 3 >"$T/in"
+	extract modelopt --apply-norm "$T/in"
+	verify modelopt
+	# from a set that was captured before the norm the same files can be made
+	rm -rf "$T/speculators"*
+	extract speculators "$T/in"
+	e3-extract -q --convert "$T/speculators" --records "$T/in" --layout modelopt --apply-norm --model $MODEL \
+		--out-dir "$T/made" -o "$T/made.idx" "$T/speculators.idx"
+	cmp "$T/made.idx" "$T/modelopt.idx"
+}

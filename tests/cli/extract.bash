@@ -1,0 +1,64 @@
+# What the tests of e3-extract share: a stand-in server, records, a run with usual options.
+
+MODEL=pipelines/demo/model
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.."
+	T=$BATS_TEST_TMPDIR
+	: "${E3_BIN:=$PWD/bin}"
+	PATH=$E3_BIN:$PATH
+	mkdir "$T/hs"
+	PID=
+}
+
+# serve [OPTION...] - starts a server; U is its address, PID its process
+serve() {
+	rm -f "$T/port"
+	e3-sim --model $MODEL --port 0 --dump-dir "$T/hs" "$@" >"$T/port" 2>"$T/sim.err" 3>&- &
+	PID=$!
+	for _ in $(seq 200); do
+		[ -s "$T/port" ] && break
+		sleep 0.02
+	done
+	U=http://127.0.0.1:$(head -n 1 "$T/port")
+}
+
+stop() {
+	kill -9 "$PID" 2>/dev/null || true
+	wait "$PID" 2>/dev/null || true
+	PID=
+}
+
+teardown() {
+	[ -z "$PID" ] || stop
+}
+
+# records N [TOKENS] - N records of different ids and lengths
+records() {
+	awk -v n="$1" -v most="${2:-40}" 'BEGIN {
+		for (i = 0; i < n; i++) {
+			len = 2 + (i * 7) % most
+			ids = mask = ""
+			for (t = 0; t < len; t++) {
+				ids = ids (t ? "," : "") (300 + (i * 131 + t * 17) % 3000)
+				mask = mask (t ? "," : "") (t > len / 3 ? 1 : 0)
+			}
+			printf "{\"id\":\"d/%d\",\"dataset\":\"d\",\"input_ids\":[%s],\"loss_mask\":[%s],\"seq_len\":%d}\n", i, ids, mask, len
+		}
+	}'
+}
+
+# extract LAYOUT [OPTION...] - into $T/LAYOUT, index $T/LAYOUT.idx
+extract() {
+	local layout=$1
+	shift
+	e3-extract --backend vllm --server "$U" --dump-dir "$T/hs" --model $MODEL --min-free 1M -q \
+		--layout "$layout" --out-dir "$T/$layout" -o "$T/$layout.idx" "$@"
+}
+
+# verify LAYOUT [OPTION...]
+verify() {
+	local layout=$1
+	shift
+	e3-extract -q --verify "$T/$layout" "$T/$layout.idx" "$@"
+}
