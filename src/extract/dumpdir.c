@@ -87,7 +87,7 @@ static int wait_more(struct wait *w, const char *name, struct err *e)
 {
 	struct timespec t = {.tv_nsec = w->ms * 1000000};
 
-	if (atomic_load(w->stop))
+	if (atomic_load(w->stop) > 1)
 		return err_set(e, "stopped", "%s: stopped while waiting", name);
 	if (w->waited >= w->limit)
 		return err_set(e, "no-file", "%s: not there, or not whole, after %ld s", name,

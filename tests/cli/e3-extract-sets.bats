@@ -203,21 +203,24 @@ damage() {
 @test "a second run on the same folder is refused" {
 	serve --latency 300
 	records 6 >"$T/in"
-	extract seed --concurrency 1 "$T/in" 3>&- &
-	sleep 0.4
+	options seed
+	e3-extract "${ARGS[@]}" --concurrency 1 "$T/in" 3>&- &
+	job=$!
+	while [ ! -e "$T/seed.idx.part" ]; do sleep 0.02; done
 	run extract seed -o "$T/other" --resume "$T/in"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"another run writes there"* ]]
-	wait %2 || wait
+	wait $job
 }
 
 @test "SIGTERM: what is under way is finished, the rest is resumed" {
 	serve --latency 100
 	records 30 >"$T/in"
-	extract seed --concurrency 2 "$T/in" 3>&- 2>"$T/err" &
+	options seed
+	e3-extract "${ARGS[@]}" --concurrency 2 "$T/in" 3>&- 2>"$T/err" &
 	job=$!
-	sleep 0.6
-	kill -TERM $(pgrep -P $job e3-extract || echo $job)
+	while [ ! -s "$T/seed.idx.part" ]; do sleep 0.02; done
+	kill -TERM $job
 	status=0
 	wait $job || status=$?
 	[ "$status" -eq 143 ]

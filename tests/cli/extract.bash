@@ -48,12 +48,17 @@ records() {
 	}'
 }
 
-# extract LAYOUT [OPTION...] - into $T/LAYOUT, index $T/LAYOUT.idx
+# options LAYOUT - ARGS: the usual options; into $T/LAYOUT, index $T/LAYOUT.idx
+options() {
+	ARGS=(--backend vllm --server "$U" --dump-dir "$T/hs" --model $MODEL --min-free 1M -q
+		--layout "$1" --out-dir "$T/$1" -o "$T/$1.idx")
+}
+
+# extract LAYOUT [OPTION...]
 extract() {
-	local layout=$1
+	options "$1"
 	shift
-	e3-extract --backend vllm --server "$U" --dump-dir "$T/hs" --model $MODEL --min-free 1M -q \
-		--layout "$layout" --out-dir "$T/$layout" -o "$T/$layout.idx" "$@"
+	e3-extract "${ARGS[@]}" "$@"
 }
 
 # verify LAYOUT [OPTION...]
