@@ -310,3 +310,14 @@ texts() {
 	[ "$(wc -l <out)" -eq 6 ]
 	[ "$(wc -l <bad)" -eq 2 ]
 }
+
+@test "memory is bounded: 100,000 rows and an array of them in 48 MB of addresses" {
+	case $E3_BUILD in *asan* | *tsan*) skip "a sanitizer needs more" ;; esac
+	awk 'BEGIN { for (i = 0; i < 100000; i++)
+		printf "{\"prompt\":\"question %d, with some words so that it has a length\",\"response\":\"%d\"}\n", i, i }' >rows
+	{ echo '['; sed '$!s/$/,/' rows; echo ']'; } >array
+	for f in rows array; do
+		(ulimit -v 48000 && e3-prep -q -j1 --sample 1000 -o out $f)
+		[ "$(wc -l <out)" -eq 1000 ]
+	done
+}

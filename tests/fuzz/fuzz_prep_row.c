@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static const char *kept[] = {"x", "id2"};
-	struct prep_rules rules = {.name = "d", .keep = {kept, 2, 2}};
+	struct prep_rules rules = {.name = "d", .keep = {.v = kept, .n = 2}};
 	struct prep_filter filter;
 	struct err e;
 	size_t datasets = 0;
