@@ -230,11 +230,30 @@ static enum chat_status judge(const struct answer_parts *parts)
 	return answer_strip(parts->reasoning, blank).n > 0 ? ANSWER_REASONING_ONLY : ANSWER_EMPTY;
 }
 
+/* Reads, freely and then exactly, until what was read comes back. */
+static void read_message(struct chat_work *w, struct answer_text *t, const struct chat_conv *conv,
+    size_t n, struct chat_answer *out)
+{
+	struct answer_parts parts;
+
+	for (t->exact = 0; t->exact < 2; t->exact++) {
+		parts = (struct answer_parts){0};
+		if (family_of(t->c)->read(t, &parts) < 0)
+			break;
+		out->message = message(t, &parts);
+		out->status = judge(&parts);
+		if (out->status != ANSWER_OK || comes_back(w, t, conv, n, &out->message))
+			return;
+	}
+	parts = (struct answer_parts){.content = t->text};
+	out->message = message(t, &parts);
+	out->status = ANSWER_UNPARSED;
+}
+
 int chat_answer(const struct chat *c, struct chat_work *w, const struct chat_conv *conv, size_t n,
     const struct ints *ids, struct arena *a, struct chat_answer *out, struct err *e)
 {
 	struct answer_text t = {.c = c, .tools = conv->tools, .a = a};
-	struct answer_parts parts = {0};
 	struct ints unused = {0}, body = *ids;
 	int rc;
 
@@ -248,14 +267,6 @@ int chat_answer(const struct chat *c, struct chat_work *w, const struct chat_con
 	body.n -= (size_t)out->ended;
 	if (decode(&t, &body, &w->scratch, e) < 0)
 		return -1;
-	rc = family_of(c)->read(&t, &parts);
-	out->message = message(&t, &parts);
-	out->status = rc < 0 ? ANSWER_UNPARSED : judge(&parts);
-	if (out->status == ANSWER_OK && !comes_back(w, &t, conv, n, &out->message))
-		out->status = ANSWER_UNPARSED;
-	if (out->status == ANSWER_UNPARSED) {
-		parts = (struct answer_parts){.content = t.text};
-		out->message = message(&t, &parts);
-	}
+	read_message(w, &t, conv, n, out);
 	return 0;
 }

@@ -25,6 +25,8 @@ struct answer_text {
 	const struct answer_mark *marks;
 	size_t nmarks;
 	int ended;
+	int exact; /* second try: the first reading, which was free with white space, did not come
+		    * back */
 	const struct jval *tools; /* the conversation's, or NULL */
 	struct arena *a;
 };

@@ -98,7 +98,11 @@ int answer_qwen(const struct answer_text *t, struct answer_parts *out)
 		}
 	if (call == SIZE_MAX)
 		return 0;
-	if (out->content.n > 0 && out->content.p[out->content.n - 1] == '\n')
+	/* some templates trim a content and put more than one line feed before the calls */
+	while (out->content.n > 0 && out->content.p[out->content.n - 1] == '\n') {
 		out->content.n--;
+		if (t->exact)
+			break;
+	}
 	return calls(t, out, call);
 }

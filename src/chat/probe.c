@@ -87,13 +87,12 @@ static int takes_parts(struct chat *c, struct chat_tmpl *t, struct jinja_out *ou
 
 static int kimi_think(struct chat *c, struct chat_tmpl *t, struct jinja_out *out)
 {
-	return c->kimi &&
-	       prints(c, t, CALL(",\"reasoning_content\":\"e3r\",\"content\":\"e3c\"", ARGS_TEXT),
-		   "<|im_assistant|>assistant<|im_middle|><think>e3r</think>e3c"
-		   "<|tool_calls_section_begin|><|tool_call_begin|>functions.e3f:0"
-		   "<|tool_call_argument_begin|>{\"e3\":1}<|tool_call_end|>"
-		   "<|tool_calls_section_end|><|im_end|>",
-		   out);
+	return prints(c, t, CALL(",\"reasoning_content\":\"e3r\",\"content\":\"e3c\"", ARGS_TEXT),
+	    "<|im_assistant|>assistant<|im_middle|><think>e3r</think>e3c"
+	    "<|tool_calls_section_begin|><|tool_call_begin|>functions.e3f:0"
+	    "<|tool_call_argument_begin|>{\"e3\":1}<|tool_call_end|>"
+	    "<|tool_calls_section_end|><|im_end|>",
+	    out);
 }
 
 void chat_probe(struct chat *c, struct chat_tmpl *t)

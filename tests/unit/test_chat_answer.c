@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "bpe/bpe.h"
 #include "chat/chat.h"
+#include "folder.h"
 #include "json/rec.h"
 
 #define U    "{\"role\":\"user\",\"content\":\"q\"}"
@@ -48,6 +49,55 @@ static const struct {
 	NULL},
 };
 
+#define QWEN "<|im_start|>", "<|im_end|>", "<think>", "</think>", "<tool_call>", "</tool_call>"
+#define GLM                                                                                  \
+	"[gMASK]", "<sop>", "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>",    \
+	    "<think>", "</think>", "<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", \
+	    "<arg_value>", "</arg_value>"
+#define DEEPSEEK                                                                             \
+	"<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", \
+	    "<think>", "</think>", "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>",         \
+	    "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"
+#define MINIMAX                                                                \
+	"]~!b[", "]~b]", "[e~[", "<think>", "</think>", "<minimax:tool_call>", \
+	    "</minimax:tool_call>"
+
+/* Families whose tokenizers are not here: their templates over bytes and their own marks. */
+static const struct {
+	const char *template;
+	const char *names[16];
+	const char *kwargs, *message, *want;
+} others[] = {
+    {"Qwen3-Coder", {QWEN}, "{}", A("\"content\": \"hi\""), NULL},
+    {"Qwen3-Coder", {QWEN}, "{}",
+	A("\"content\": \"hi\", \"tool_calls\": [" CALL("", "f", "{\\\"a\\\": \\\"x y\\\"}") "]"),
+	NULL},
+    {"Qwen3.5-4B", {QWEN}, "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
+    {"Qwen3.5-4B", {QWEN}, "{}",
+	A("\"content\": \"hi\", \"reasoning_content\": \"so\", \"tool_calls\": [" CALL(
+	    "", "f", "{\\\"a\\\": \\\"x\\\"}") ", " CALL("", "g", "{\\\"b\\\": \\\"y\\\"}") "]"),
+	NULL},
+    {"zai-org-GLM-4.5", {GLM}, "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
+    {"zai-org-GLM-4.5", {GLM}, "{}",
+	A("\"content\": \"hi\", \"reasoning_content\": \"so\", \"tool_calls\": [" CALL(
+	    "", "f", "{\\\"a\\\": \\\"x\\\", \\\"n\\\": 3}") "]"),
+	NULL},
+    {"zai-org-GLM-4.5", {GLM}, "{\"enable_thinking\":false}", A("\"content\": \"hi\""), NULL},
+    {"GLM-4.7-Flash", {GLM}, "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
+    {"MiniMax-M2", {MINIMAX}, "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
+    {"MiniMax-M2", {MINIMAX}, "{}",
+	A("\"content\": \"hi\", \"reasoning_content\": \"so\", \"tool_calls\": [" CALL(
+	    "", "f", "{\\\"a\\\": \\\"x\\\", \\\"n\\\": 3}") "]"),
+	NULL},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK}, "{}", A("\"content\": \"hi\""), NULL},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK}, "{\"thinking\":true}",
+	A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK}, "{}",
+	A("\"content\": \"hi\", \"tool_calls\": [" CALL("", "f", "{\\\"a\\\": 1}") ", " CALL(
+	    "", "g", "{}") "]"),
+	NULL},
+};
+
 static struct chat *open_folder(const char *folder)
 {
 	const char *shared = getenv("E3_SHARED");
@@ -79,7 +129,16 @@ static void read_conv(struct chat_conv *conv, const char *text, struct arena *a)
 	rec_free(&r);
 }
 
-static void check_turn(const struct chat *c, size_t i, struct arena *a)
+struct turn {
+	const char *name, *kwargs, *message, *want;
+};
+
+#define TOOLS                                                                                   \
+	"\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"description\":\"d\"," \
+	"\"parameters\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"},"      \
+	"\"n\":{\"type\":\"integer\"}}}}}]"
+
+static void check_turn(const struct chat *c, const struct turn *turn, struct arena *a)
 {
 	const struct chat_turns_opt opt = {.last_turn_only = 1};
 	struct chat_work *w = chat_work_open(c);
@@ -90,19 +149,18 @@ static void check_turn(const struct chat *c, size_t i, struct arena *a)
 	struct chat_answer out;
 	struct err e;
 
-	buf_addf(&text, "{\"chat_template_kwargs\":%s,\"messages\":[" U ",%s]}", turns[i].kwargs,
-	    turns[i].message);
+	buf_addf(&text, "{\"chat_template_kwargs\":%s," TOOLS ",\"messages\":[" U ",%s]}",
+	    turn->kwargs, turn->message);
 	read_conv(&conv, buf_cstr(&text), a);
 	if (chat_turns(c, w, &conv, &opt, a, &t, &e) < 0)
-		fail_msg("%s: %s: %s", turns[i].folder, turns[i].message, e.msg);
+		fail_msg("%s: %s: %s", turn->name, turn->message, e.msg);
 	for (size_t k = 0; k < t.seq[0].n; k++)
 		if (t.seq[0].mask[k])
 			ints_push(&ids, t.seq[0].ids[k]);
 	if (chat_answer(c, w, &conv, 1, &ids, a, &out, &e) < 0)
 		fail_msg("%s", e.msg);
 	val_write(&got, &out.message, NULL);
-	assert_bytes(
-	    turns[i].folder, got.data, got.len, turns[i].want ? turns[i].want : turns[i].message);
+	assert_bytes(turn->name, got.data, got.len, turn->want ? turn->want : turn->message);
 	assert_int_equal(out.status, ANSWER_OK);
 	assert_true(out.ended);
 	buf_free(&text);
@@ -118,6 +176,8 @@ static void come_back(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < LEN(turns); i++) {
+		const struct turn turn = {
+		    turns[i].folder, turns[i].kwargs, turns[i].message, turns[i].want};
 		struct arena a = {0};
 
 		if (strcmp(folder, turns[i].folder) != 0) {
@@ -126,10 +186,38 @@ static void come_back(void **state)
 			folder = turns[i].folder;
 		}
 		if (c)
-			check_turn(c, i, &a);
+			check_turn(c, &turn, &a);
 		arena_free(&a);
 	}
 	chat_close(c);
+}
+
+static void come_back_by_other_templates(void **state)
+{
+	const char *shared = getenv("E3_SHARED");
+
+	(void)state;
+	for (size_t i = 0; i < LEN(others); i++) {
+		const struct turn turn = {
+		    others[i].template, others[i].kwargs, others[i].message, others[i].want};
+		char path[4096];
+		struct chat_opt opt = {.model = tmp_dir, .template = path};
+		struct arena a = {0};
+		struct chat *c;
+		struct err e;
+
+		snprintf(path, sizeof(path), "%s/templates/%s.jinja", shared ? shared : "../shared",
+		    others[i].template);
+		if (access(path, F_OK) < 0)
+			skip();
+		folder_make(others[i].names, NULL);
+		c = chat_open(&opt, &e);
+		if (!c)
+			fail_msg("%s", e.msg);
+		check_turn(c, &turn, &a);
+		arena_free(&a);
+		chat_close(c);
+	}
 }
 
 /* Answers as text, special strings parsed. */
@@ -202,8 +290,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(come_back),
+	    cmocka_unit_test(come_back_by_other_templates),
 	    cmocka_unit_test(read_answers),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
 }
