@@ -276,24 +276,53 @@ int arith_binary(struct rt *rt, enum node_kind op, const struct value *a, const 
 	    value_type(b));
 }
 
+/* The digits of an integer with the other sign; an int again when it fits. */
+static void flip_sign(struct rt *rt, const struct value *v, struct value *out)
+{
+	size_t n = v->u.s.n;
+	char *p;
+
+	*out = *v;
+	if (v->u.s.p[0] == '-') {
+		out->u.s.p++;
+		out->u.s.n--;
+		return;
+	}
+	p = rt_alloc(rt, n + 1);
+	p[0] = '-';
+	memcpy(p + 1, v->u.s.p, n);
+	out->u.s.p = p;
+	out->u.s.n = n + 1;
+	if (n == 19 && memcmp(v->u.s.p, "9223372036854775808", n) == 0)
+		value_int(out, INT64_MIN);
+}
+
+static void negate(struct rt *rt, const struct value *a, struct value *out)
+{
+	struct value lowest = {.kind = V_BIG, .u.s = {.p = "-9223372036854775808", .n = 20}};
+
+	if (a->kind == V_FLOAT)
+		value_float(out, -a->u.d);
+	else if (a->kind == V_BIG)
+		flip_sign(rt, a, out);
+	else if (a->u.i == INT64_MIN)
+		flip_sign(rt, &lowest, out);
+	else
+		value_int(out, -a->u.i);
+}
+
 int arith_unary(struct rt *rt, enum node_kind op, const struct value *a, struct value *out)
 {
-	int64_t i;
-
 	if (a->kind == V_UNDEF)
 		return value_fail_undef(rt, a);
-	if (a->kind == V_FLOAT) {
-		value_float(out, op == N_NEG ? -a->u.d : a->u.d);
+	if (a->kind < V_BOOL || a->kind > V_FLOAT)
+		return rt_fail(rt, "no sign of a value of type '%s'", value_type(a));
+	if (op == N_NEG) {
+		negate(rt, a, out);
 		return 0;
 	}
-	if (a->kind == V_BIG && op == N_POS) {
-		*out = *a;
-		return 0;
-	}
-	if (!value_is_int(a, &i) || (op == N_NEG && i == INT64_MIN))
-		return a->kind == V_BIG || a->kind == V_INT
-			   ? too_big(rt)
-			   : rt_fail(rt, "no sign of a value of type '%s'", value_type(a));
-	value_int(out, op == N_NEG ? -i : i);
+	*out = *a;
+	if (a->kind == V_BOOL)
+		out->kind = V_INT;
 	return 0;
 }

@@ -60,6 +60,13 @@ static int python_attr(struct rt *rt, const struct value *of, struct span name, 
 	}
 	if (of->kind == V_LOOP)
 		return loop_attr(rt, of->u.loop, name, out);
+	if (of->kind == V_RANGE &&
+	    (span_eq(name, "start") || span_eq(name, "stop") || span_eq(name, "step"))) {
+		const struct range *r = of->u.range;
+
+		value_int(out, name.n == 5 ? r->start : name.p[2] == 'o' ? r->stop : r->step);
+		return 1;
+	}
 	if (of->kind == V_MACRO && span_eq(name, "name")) {
 		value_str(out, of->u.macro->def->name.p, of->u.macro->def->name.n);
 		return 1;

@@ -31,7 +31,7 @@ struct call {
 struct callable {
 	const char *name;
 	int (*fn)(struct rt *rt, const struct call *c, struct value *out);
-	const char *params; /* "a,b,c"; NULL: it reads call.raw itself */
+	const char *params; /* "a,b,c"; "/a,b,c": not by name; NULL: it reads call.raw itself */
 	uint8_t min;	    /* so many of them must be given */
 };
 

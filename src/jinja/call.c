@@ -121,8 +121,11 @@ static size_t param_count(const char *params)
 
 static int bind(struct rt *rt, const struct callable *what, const struct args *args, struct call *c)
 {
-	size_t n = param_count(what->params);
+	const char *params = what->params + (what->params[0] == '/');
+	size_t n = param_count(params);
 
+	if (params > what->params && args->nkw > 0)
+		return rt_fail(rt, "'%s' takes no arguments by name", what->name);
 	if (args->n > n)
 		return rt_fail(
 		    rt, "'%s' takes at most %zu arguments, %zu are given", what->name, n, args->n);
@@ -133,7 +136,7 @@ static int bind(struct rt *rt, const struct callable *what, const struct args *a
 			c->arg[i].kind = V_MISSING;
 	}
 	for (size_t k = 0; k < args->nkw; k++) {
-		size_t i = param_index(what->params, args->kw[k].name);
+		size_t i = param_index(params, args->kw[k].name);
 
 		if (i == MAX_PARAMS || c->arg[i].kind != V_MISSING)
 			return rt_fail(rt, "'%s' has no argument '%.*s', or has it already",

@@ -5,34 +5,39 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/utf8.h"
 #include "jinja/builtins.h"
 #include "jinja/rt.h"
+#include "jinja/strops.h"
 #include "jinja/text.h"
+#include "jinja/utable.h"
 
-static struct span stripped(const struct value *s)
+/* The text of a number: stripped, any script's digits as ASCII, without underscores, which may
+ * stand between digits. NULL: none. */
+static char *number_text(struct rt *rt, const struct value *s, size_t *n)
 {
-	struct span t = {s->u.s.p, s->u.s.n};
-	size_t left = text_space_left(t);
+	struct value in;
+	char *out, last = '\0';
 
-	t = (struct span){t.p + left, t.n - left};
-	t.n -= text_space_right(t);
-	return t;
-}
-
-/* Python's rule for underscores: one, between digits. Copies the rest to out. */
-static int without_underscores(struct span s, char *out, size_t *n)
-{
 	*n = 0;
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] != '_') {
-			out[(*n)++] = s.p[i];
-			continue;
-		}
-		if (i == 0 || i + 1 == s.n || s.p[i - 1] == '_' || s.p[i - 1] == '+' ||
-		    s.p[i - 1] == '-')
-			return -1;
+	str_strip(s, NULL, STRIP_BOTH, &in);
+	out = rt_array(rt, in.u.s.n + 2, 1);
+	for (size_t i = 0; i < in.u.s.n;) {
+		uint32_t cp = 0;
+		size_t len = utf8_decode(in.u.s.p + i, in.u.s.n - i, &cp);
+		int digit = cp < 0x80 ? -1 : u_decimal(cp);
+
+		if (cp >= 0x80 && digit < 0)
+			return NULL;
+		if (cp == '_' && (last == '\0' || strchr("_+-", last) || i + 1 == in.u.s.n))
+			return NULL;
+		last = digit < 0 ? (char)cp : (char)('0' + digit);
+		if (cp != '_')
+			out[(*n)++] = last;
+		i += len ? len : 1;
 	}
-	return 0;
+	out[*n] = '\0';
+	return *n > 0 ? out : NULL;
 }
 
 static int digit_of(char c)
@@ -46,13 +51,12 @@ static int digit_of(char c)
 /* Python's int(str, base). 1: done, 0: not an integer, -1. */
 static int parse_int(struct rt *rt, const struct value *s, int64_t base, struct value *out)
 {
-	struct span t = stripped(s);
-	char *d = rt_array(rt, t.n + 2, 1), *p = d;
 	size_t n;
+	char *p = number_text(rt, s, &n);
 	int neg, big = 0;
 	int64_t v = 0;
 
-	if (t.n == 0 || without_underscores(t, d, &n) < 0)
+	if (!p)
 		return 0;
 	neg = *p == '-';
 	if (*p == '-' || *p == '+') {
@@ -92,7 +96,7 @@ static int parse_int(struct rt *rt, const struct value *s, int64_t base, struct 
 		p++;
 		n--;
 	}
-	if (neg) {
+	if (neg) { /* the sign stood there, or a zero */
 		*--p = '-';
 		n++;
 	}
@@ -105,11 +109,10 @@ static int parse_int(struct rt *rt, const struct value *s, int64_t base, struct 
 static int parse_float(struct rt *rt, const struct value *s, double *d)
 {
 	static const char *const names[] = {"inf", "infinity", "nan"};
-	struct span t = stripped(s);
-	char *text = rt_array(rt, t.n + 1, 1), *p = text;
 	size_t n;
+	char *text = number_text(rt, s, &n), *p = text;
 
-	if (t.n == 0 || without_underscores(t, text, &n) < 0)
+	if (!text)
 		return 0;
 	if (num_double(text, n, d) == 0)
 		return 1;

@@ -309,7 +309,9 @@ static int next_batch(struct rt *rt, struct iter *it, struct value *out)
 	int more = from ? 1 : -1;
 
 	v = rt_array(rt, cap, sizeof(*v));
-	while (from && (n == 0 || (int64_t)n != size) && (more = iter_next(rt, from, &item)) > 0) {
+	/* as Jinja2's loop has it, a size of 0 gives an empty list and then one of all */
+	while (from && (it->i || size) && (n == 0 || (int64_t)n != size) &&
+	       (more = iter_next(rt, from, &item)) > 0) {
 		if (n == cap) {
 			struct value *grown = rt_array(rt, cap *= 2, sizeof(*grown));
 
@@ -318,8 +320,9 @@ static int next_batch(struct rt *rt, struct iter *it, struct value *out)
 		}
 		v[n++] = item;
 	}
-	if (more < 0 || n == 0)
+	if (more < 0 || (n == 0 && (it->i || size)))
 		return more < 0 ? -1 : 0;
+	it->i++;
 	if (arg[1].kind == V_NONE || size <= (int64_t)n) {
 		value_list(rt, V_LIST, 0, out);
 		*out->u.list = (struct list){.v = v, .n = n};

@@ -111,21 +111,24 @@ static int take(struct span *s, const char *set)
 }
 
 /* [[fill]align][sign][#][0][width][,][.precision][type] */
-static int read_spec(struct braces *f, struct span s, struct spec *out)
+static int read_spec(struct braces *f, struct span s, int number, struct spec *out)
 {
 	size_t first = s.n ? utf8_len(s.p, s.n) : 0;
+	int filled = first && s.n > first && strchr("<>^=", s.p[first]);
 
 	*out = (struct spec){.fill = SPAN(" "), .precision = -1};
-	if (first && s.n > first && strchr("<>^=", s.p[first])) {
+	if (filled) {
 		out->fill = (struct span){s.p, first};
 		s = (struct span){s.p + first, s.n - first};
 	}
 	out->align = (char)take(&s, "<>^=");
 	out->sign = (char)take(&s, "+- ");
 	out->alt = take(&s, "#") != 0;
-	if (take(&s, "0") && !out->align) {
-		out->align = '=';
-		out->fill = SPAN("0");
+	if (take(&s, "0")) {
+		if (!filled)
+			out->fill = SPAN("0");
+		if (!out->align && number)
+			out->align = '=';
 	}
 	out->width = number_at(&s);
 	out->group = (char)take(&s, ",_");
@@ -151,7 +154,7 @@ static int put(struct braces *f, const struct value *v, struct span spec)
 	}
 	if (memchr(spec.p, '{', spec.n))
 		return bad(f, "fields inside a specification are not supported");
-	if (read_spec(f, spec, &how) < 0)
+	if (read_spec(f, spec, v->kind != V_STR, &how) < 0)
 		return -1;
 	if (v->kind == V_STR) {
 		if ((how.type && how.type != 's') || how.align == '=' || how.sign || how.alt)

@@ -125,6 +125,9 @@ static const struct callable funcs[] = {
     {"namespace", do_namespace, NULL, 0},
     {"raise_exception", do_raise, "message", 1},
     {"strftime_now", do_strftime, "format", 1},
+    {"cycler", method_unsupported, NULL, 0},
+    {"joiner", method_unsupported, NULL, 0},
+    {"lipsum", method_unsupported, NULL, 0},
     {0},
 };
 

@@ -194,11 +194,15 @@ static int pull(struct rt *rt, struct loop *l, struct value *out)
 
 int loop_peek(struct rt *rt, struct loop *l)
 {
+	int rc;
+
 	if (l->peeked)
 		return 0;
-	l->next.kind = V_MISSING;
 	l->peeked = 1;
-	return pull(rt, l, &l->next) < 0 ? -1 : 0;
+	rc = pull(rt, l, &l->next);
+	if (rc == 0)
+		l->next.kind = V_MISSING;
+	return rc < 0 ? -1 : 0;
 }
 
 int loop_next(struct rt *rt, struct loop *l, struct value *out)

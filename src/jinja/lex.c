@@ -387,7 +387,8 @@ static int lex_comment(struct lexer *l, size_t tag)
 			return 0;
 		}
 	}
-	return fail(l, tag, "the comment has no end");
+	/* with nothing behind it, Jinja2 takes it for one */
+	return l->at == l->n ? 0 : fail(l, tag, "the comment has no end");
 }
 
 /* Whether {% WORD %} begins at `at`; the offset behind it. */
@@ -424,7 +425,7 @@ static int lex_raw(struct lexer *l, size_t tag)
 		l->line_start = l->p[behind - 1] == '\n';
 		return 0;
 	}
-	return fail(l, tag, "the raw block has no end");
+	return from == l->n ? 0 : fail(l, tag, "the raw block has no end");
 }
 
 /* A tag at `tag`, whose text before is done. */

@@ -17,7 +17,10 @@ int method_refused(struct rt *rt, const struct call *c, struct value *out)
 int method_unsupported(struct rt *rt, const struct call *c, struct value *out)
 {
 	(void)out;
-	return rt_fail(rt, "a method of '%s' that is not supported", value_type(c->self));
+	if (c->self->kind == V_NONE)
+		return rt_fail(rt, "this function is not supported");
+	return rt_fail(
+	    rt, "this method of a value of type '%s' is not supported", value_type(c->self));
 }
 
 /* ---- dict ---- */
@@ -72,7 +75,7 @@ static int copy_self(struct rt *rt, const struct call *c, struct value *out)
 }
 
 const struct callable methods_dict[] = {
-    {"get", dict_get, "key,default", 1},
+    {"get", dict_get, "/key,default", 1},
     {"keys", dict_keys, "", 0},
     {"values", dict_values, "", 0},
     {"items", dict_items, "", 0},
@@ -124,8 +127,8 @@ static int list_index(struct rt *rt, const struct call *c, struct value *out)
 }
 
 const struct callable methods_list[] = {
-    {"count", list_count, "value", 1},
-    {"index", list_index, "value", 1},
+    {"count", list_count, "/value", 1},
+    {"index", list_index, "/value", 1},
     {"copy", copy_self, "", 0},
     {"append", method_refused, NULL, 0},
     {"clear", method_refused, NULL, 0},
@@ -139,8 +142,8 @@ const struct callable methods_list[] = {
 };
 
 const struct callable methods_tuple[] = {
-    {"count", list_count, "value", 1},
-    {"index", list_index, "value", 1},
+    {"count", list_count, "/value", 1},
+    {"index", list_index, "/value", 1},
     {0},
 };
 

@@ -270,13 +270,13 @@ static int do_isupper(struct rt *rt, const struct call *c, struct value *out)
 }
 
 const struct callable methods_str_find[] = {
-    {"startswith", do_startswith, "prefix,start,end", 1},
-    {"endswith", do_endswith, "suffix,start,end", 1},
-    {"find", do_find, "sub,start,end", 1},
-    {"rfind", do_rfind, "sub,start,end", 1},
-    {"index", do_index, "sub,start,end", 1},
-    {"rindex", do_rindex, "sub,start,end", 1},
-    {"count", do_count, "sub,start,end", 1},
+    {"startswith", do_startswith, "/prefix,start,end", 1},
+    {"endswith", do_endswith, "/suffix,start,end", 1},
+    {"find", do_find, "/sub,start,end", 1},
+    {"rfind", do_rfind, "/sub,start,end", 1},
+    {"index", do_index, "/sub,start,end", 1},
+    {"rindex", do_rindex, "/sub,start,end", 1},
+    {"count", do_count, "/sub,start,end", 1},
     {"isalpha", do_isalpha, "", 0},
     {"isalnum", do_isalnum, "", 0},
     {"isdigit", do_isdigit, "", 0},

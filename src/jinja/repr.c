@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 #include "jinja/ast.h"
+#include "jinja/iter.h"
 #include "jinja/rt.h"
 #include "jinja/text.h"
 #include "jinja/utable.h"
@@ -126,11 +127,24 @@ static void repr_number(struct text *t, const struct value *v)
 	text_puts(t, s);
 }
 
+static void repr_loop(struct text *t, struct loop *l)
+{
+	char s[64];
+	size_t n;
+
+	if (loop_length(t->rt, l, &n) < 0) {
+		t->bad = 1;
+		return;
+	}
+	snprintf(s, sizeof(s), "<LoopContext %zu/%zu>", l->count, n);
+	text_puts(t, s);
+}
+
 /* What Python shows with an address, or never, has only its kind here. */
 static void repr_object(struct text *t, const struct value *v)
 {
 	text_puts(t, "<");
-	text_puts(t, value_type(v));
+	text_puts(t, v->kind == V_MACRO ? "Macro" : value_type(v));
 	if (v->kind == V_MACRO) {
 		struct value name;
 
@@ -160,6 +174,7 @@ static void repr_any(struct text *t, const struct value *v)
 		repr_pairs(t, v->u.dict);
 		text_puts(t, ">");
 		break;
+	case V_LOOP: repr_loop(t, v->u.loop); break;
 	case V_RANGE: repr_range(t, v->u.range); break;
 	default: repr_object(t, v); break;
 	}

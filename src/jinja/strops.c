@@ -111,6 +111,10 @@ static size_t map_char(struct span all, size_t at, uint32_t cp, enum str_case to
 		return u_upper(cp, out);
 	if (to == CASE_TITLE)
 		return u_title(cp, out);
+	if (to == CASE_SWAP) { /* neither upper nor lower */
+		out[0] = cp;
+		return 1;
+	}
 	if (cp == 0x3a3) {
 		out[0] = lower_sigma(all, at);
 		return 1;
@@ -125,7 +129,7 @@ static enum str_case case_now(enum str_case to, uint32_t cp, size_t at, int in_w
 	case CASE_CAPITALIZE: return at == 0 ? CASE_TITLE : CASE_LOWER;
 	case CASE_TITLE: return in_word ? CASE_LOWER : CASE_TITLE;
 	case CASE_SWAP:
-		return u_is_upper(cp) ? CASE_LOWER : u_is_lower(cp) ? CASE_UPPER : CASE_LOWER;
+		return u_is_upper(cp) ? CASE_LOWER : u_is_lower(cp) ? CASE_UPPER : CASE_SWAP;
 	default: return to;
 	}
 }
@@ -312,7 +316,7 @@ static void split_words(struct parts *p, const struct value *s, int64_t max)
 		size_t n;
 
 		rest = (struct span){s->u.s.p + at, s->u.s.n - at};
-		n = max == 0 ? rest.n - text_space_right(rest) : word_length(rest);
+		n = max == 0 ? rest.n : word_length(rest);
 		add_part(p, s, at, n);
 		if (max == 0)
 			break;
@@ -332,9 +336,7 @@ static void rsplit_words(struct parts *p, const struct value *s, int64_t max)
 		uint32_t cp = 0;
 
 		if (max == 0) {
-			size_t left = text_space_left(rest);
-
-			add_part(p, s, left, rest.n - left);
+			add_part(p, s, 0, rest.n);
 			break;
 		}
 		for (size_t len; from > 0; from -= len) {
@@ -408,7 +410,7 @@ int str_join(struct rt *rt, const struct value *sep, const struct value *items, 
 	struct iter mem, *it = iter_open(rt, items, &mem);
 	struct value v;
 	struct text t;
-	int more, first = 1;
+	int more, first = 1, safe = !convert && (sep->flags & STR_SAFE);
 
 	if (!it)
 		return -1;
@@ -420,7 +422,7 @@ int str_join(struct rt *rt, const struct value *sep, const struct value *items, 
 		if (v.kind != V_STR && !convert)
 			return rt_fail(
 			    rt, "join needs strings, not a value of type '%s'", value_type(&v));
-		if (text_str(rt, &v, &v) < 0)
+		if (text_str(rt, &v, &v) < 0 || (safe && text_escape(rt, &v, &v) < 0))
 			return -1;
 		text_addv(&t, &v);
 	}

@@ -31,6 +31,15 @@ int u_is(enum uprop p, uint32_t cp)
 	return lo % 2 == 1;
 }
 
+/* Decimal digits stand in tens, from zero on. */
+int u_decimal(uint32_t cp)
+{
+	for (size_t i = 0; i + 1 < utable_decimal_n; i += 2)
+		if (cp >= utable_decimal[i] && cp < utable_decimal[i + 1])
+			return (int)((cp - utable_decimal[i]) % 10);
+	return -1;
+}
+
 static uint32_t simple(const struct ucase *v, size_t n, uint32_t cp)
 {
 	size_t lo = 0, hi = n;

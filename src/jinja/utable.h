@@ -42,6 +42,7 @@ enum uprop {
 
 int u_is(enum uprop p, uint32_t cp);
 
+int u_decimal(uint32_t cp); /* the value of a decimal digit, or -1 */
 int u_is_lower(uint32_t cp);
 int u_is_upper(uint32_t cp);
 

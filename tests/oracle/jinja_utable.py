@@ -22,12 +22,12 @@ def toggles(pred):
 
 
 def case_ignorable(ch):
-    # as CPython's str.lower skips them around a sigma: "a" + ch + sigma
-    return ("A" + ch + "\u03a3").lower()[-1] == "\u03c2" and ("A\u03a3" + ch + "A").lower()[1] == "\u03c3"
+    """What str.lower skips before a sigma, looking for a letter."""
+    return ("A" + ch + "\u03a3").lower()[-1] == "\u03c2" and ("1" + ch + "\u03a3").lower()[-1] == "\u03c3"
 
 
 def cased(ch):
-    return (ch + "\u03a3").lower()[-1] == "\u03c2"
+    return (ch + "a").title()[-1] == "a"
 
 
 def ranges(fn):
