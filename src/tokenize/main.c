@@ -19,6 +19,8 @@ static const struct opt options[] = {
 	"what is supervised (served)", 0, 0},
     {"last-turn-only", 0, OPT_FLAG, AT(last_turn_only), NULL, "supervise only the last answer", 0,
 	0},
+    {"extend-left", 0, OPT_FLAG, AT(extend_left), NULL,
+	"supervise also the token before each answer", 0, 0},
     {"max-len", 0, OPT_U64, AT(max_len), "N", "longest sequence, in tokens", 1, 0},
     {"on-long", 0, OPT_ENUM, AT(on_long), "drop|truncate", "what becomes of longer ones (drop)", 0,
 	0},

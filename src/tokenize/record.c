@@ -108,6 +108,17 @@ static int write_one(struct flow_job *job, const struct tok *tok, struct thread 
 	return 0;
 }
 
+/* For trainers that weigh the draft step at t by the mask at t, though it predicts what follows t +
+ * 1: they would never train the first step of an answer. */
+static void extend_left(struct chat_seq *s)
+{
+	for (size_t k = 0; k + 1 < s->n; k++)
+		if (!s->mask[k] && s->mask[k + 1]) {
+			s->mask[k] = 1;
+			s->n_response++;
+		}
+}
+
 /* Cuts from the right. */
 static void truncate_seq(struct chat_seq *s, size_t max)
 {
@@ -151,6 +162,8 @@ static int write_turns(struct flow_job *job, const struct tok *tok, struct threa
 		}
 		if (s->n_response == 0)
 			continue;
+		if (tok->opt->extend_left)
+			extend_left(s);
 		set_name(t, conv, s, turns->n > 1);
 		if (write_one(job, tok, t, conv, s) < 0)
 			return -1;

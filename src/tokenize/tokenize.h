@@ -14,7 +14,7 @@ struct tok_opts {
 	struct opt_list keep;
 	const char *model, *template, *date;
 	int served_by, mask, on_long, bad_utf8;
-	int last_turn_only, check_drift, no_special_in_content, hf_compat;
+	int last_turn_only, extend_left, check_drift, no_special_in_content, hf_compat;
 	uint64_t max_len; /* 0: any */
 	int show;
 	/* plain text */

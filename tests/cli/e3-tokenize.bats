@@ -67,6 +67,22 @@ Again.</think>6<|im_end|>" ]
 	jq -e '.n_prompt_tokens == 0' out
 }
 
+@test "--extend-left takes the token before each answer too" {
+	echo '{"id":"a","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"x"},{"role":"user","content":"r"},{"role":"assistant","content":"y"}]}' >in
+	tok in >as
+	tok --extend-left in >left
+	[ "$(supervised as)" = "</think>x<|im_end|></think>y<|im_end|>" ]
+	[ "$(supervised left)" = "<think></think>x<|im_end|><think></think>y<|im_end|>" ]
+	jq -e '(.loss_mask | add) == .n_response_tokens and .n_prompt_tokens + .n_response_tokens == .seq_len' left
+}
+
+@test "a line that is too long is a reject" {
+	{ short a; short b ",\"meta\":\"$(printf '%05000d' 0)\""; short c; } >in
+	tok --max-line 1K --rejects bad in >out
+	[ "$(jq -r .id out | tr '\n' ' ')" = "a c " ]
+	jq -e '.reject.line == 2' bad
+}
+
 @test "weight 0 is context; nothing supervised is dropped and counted" {
 	echo '{"id":"z","messages":[{"role":"user","content":"q"},{"role":"assistant","weight":0,"content":"a"}]}' >in
 	short a >>in
