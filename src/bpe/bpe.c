@@ -38,6 +38,7 @@ struct bpe *bpe_open(const char *dir, struct err *e)
 		bpe_close(b);
 		return NULL;
 	}
+	b->core = core_build(&b->vocab);
 	return b;
 }
 
@@ -45,6 +46,7 @@ void bpe_close(struct bpe *b)
 {
 	if (!b)
 		return;
+	core_free(b->core);
 	vocab_free(&b->vocab);
 	added_free(&b->raw);
 	added_free(&b->normal);

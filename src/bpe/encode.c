@@ -6,12 +6,14 @@
 #include "base/utf8.h"
 #include "bpe/bpe.h"
 #include "bpe/cuts.h"
+#include "bpe/fast.h"
 #include "bpe/model.h"
 #include "bpe/moves.h"
 #include "bpe/nfc.h"
 #include "bpe/plain.h"
 
 struct bpe_work {
+	struct fast fast;
 	struct plain plain;
 	struct buf repaired, normal;
 	struct moves repairs, norms;
@@ -19,14 +21,18 @@ struct bpe_work {
 
 struct bpe_work *bpe_work_open(const struct bpe *b)
 {
-	(void)b;
-	return xcalloc(1, sizeof(struct bpe_work));
+	struct bpe_work *w = xcalloc(1, sizeof(*w));
+
+	if (b->core)
+		fast_init(&w->fast);
+	return w;
 }
 
 void bpe_work_close(struct bpe_work *w)
 {
 	if (!w)
 		return;
+	fast_free(&w->fast);
 	plain_free(&w->plain);
 	buf_free(&w->repaired);
 	buf_free(&w->normal);
@@ -75,6 +81,10 @@ static void encode_segment(struct encoding *x, struct span text)
 {
 	struct split s;
 
+	if (x->b->core) {
+		fast_text(&x->w->fast, x->b->core, x->b->split, text, x->ids, x->starts);
+		return;
+	}
 	split_start(&s, x->b->split, text.p, text.n);
 	while (s.pos < s.n) {
 		size_t at = s.pos, first = x->starts ? x->starts->n : 0, end = split_next(&s);

@@ -7,6 +7,7 @@
 #include "base/ints.h"
 #include "bpe/added.h"
 #include "bpe/bpe.h"
+#include "bpe/core.h"
 #include "bpe/split.h"
 #include "bpe/vocab.h"
 
@@ -21,6 +22,7 @@ struct bpe {
 	int nfc;
 	int cuts;		  /* the wrapper's cuts are known: BPE_HF_COMPAT means something */
 	struct vocab vocab;	  /* with the added tokens' names */
+	struct core *core;	  /* NULL: only the plain way */
 	struct added raw, normal; /* looked for in the text as given, in the normalised text */
 	size_t size;		  /* of the embedding */
 	struct ints eos;

@@ -159,10 +159,21 @@ static void grow_pairs(struct vocab *v)
 	free(old);
 }
 
+static void add_pair(struct vocab *v, struct vocab_pair x)
+{
+	struct vocab_pair *slot;
+
+	if (2 * v->pairs >= v->pair_slots)
+		grow_pairs(v);
+	slot = &v->pair[pair_slot(v, x.left, x.right)];
+	if (slot->left < 0)
+		v->pairs++;
+	*slot = x;
+}
+
 int vocab_merge(struct vocab *v, struct span both, size_t left, int32_t order, struct err *e)
 {
 	struct vocab_pair x = {.order = order};
-	struct vocab_pair *slot;
 
 	x.left = vocab_find(v, both.p, left);
 	x.right = vocab_find(v, both.p + left, both.n - left);
@@ -170,12 +181,7 @@ int vocab_merge(struct vocab *v, struct span both, size_t left, int32_t order, s
 	if (x.left < 0 || x.right < 0 || x.id < 0)
 		return err_set(
 		    e, "vocab", "the two tokens or what they make are not in the vocabulary");
-	if (2 * v->pairs >= v->pair_slots)
-		grow_pairs(v);
-	slot = &v->pair[pair_slot(v, x.left, x.right)];
-	if (slot->left < 0)
-		v->pairs++;
-	*slot = x;
+	add_pair(v, x);
 	return 0;
 }
 

@@ -55,17 +55,24 @@ static struct bpe *make(const char *family)
 	check(
 	    vocab_finish(&b->vocab, &e) == 0 && vocab_name(&b->vocab, 300, SPAN("<|x|>"), &e) == 0);
 	added_put(&b->raw, (struct added_token){.id = 300, .n = 5}, "<|x|>");
+	check((b->core = core_build(&b->vocab)) != NULL);
 	return b;
 }
 
-static void merge_both_ways(const struct vocab *v, const char *p, size_t n)
+static void merge_all_ways(const struct core *c, const struct vocab *v, const char *p, size_t n)
 {
 	struct plain w = {0};
+	struct core_work cw = {0};
 	struct ints one = {0}, two = {0};
+	int32_t *three;
 
 	plain_merge_linear(v, &w, p, n, &one, NULL);
 	plain_merge_heap(v, &w, p, n, &two, NULL);
 	check(ints_eq(&one, two.v, two.n));
+	three = malloc((n + 1) * sizeof(*three));
+	check(three != NULL && ints_eq(&one, three, n > 0 ? core_piece(c, &cw, p, n, three) : 0));
+	free(three);
+	free(cw.dead);
 	ints_free(&one);
 	ints_free(&two);
 	plain_free(&w);
@@ -94,6 +101,28 @@ static void check_back(
 	buf_free(&want);
 }
 
+/* The plain way gives the same, and so does a cache that has seen the text. */
+static void encode_plainly(
+    struct bpe *b, struct bpe_text t, const struct ints *ids, const struct ints *starts)
+{
+	struct core *core = b->core;
+	struct ints other = {0}, places = {0};
+	struct err e = {0};
+	struct bpe_work *w = bpe_work_open(b);
+
+	for (int round = 0; round < 3; round++) {
+		b->core = round < 2 ? core : NULL;
+		ints_reset(&other);
+		ints_reset(&places);
+		check(bpe_encode(b, w, t, &other, &places, &e) == 0);
+		check(ints_eq(&other, ids->v, ids->n) && ints_eq(&places, starts->v, starts->n));
+	}
+	b->core = core;
+	bpe_work_close(w);
+	ints_free(&other);
+	ints_free(&places);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct bpe *model[9];
@@ -116,7 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	ints_reset(&starts);
 	check(bpe_encode(model[family], w, t, &ids, &starts, &e) == 0);
 	check_back(model[family], (struct span){t.p, t.n}, &ids, &starts);
-	merge_both_ways(&model[family]->vocab, t.p, t.n);
+	merge_all_ways(model[family]->core, &model[family]->vocab, t.p, t.n);
+	encode_plainly(model[family], t, &ids, &starts);
 	ints_free(&ids);
 	ints_free(&starts);
 	bpe_work_close(w);

@@ -2,6 +2,7 @@
  *
  *	bpe_encode DIR		requests {u32 flags, u32 n, n bytes} on stdin; for each on stdout
  *				{u32 count, count ids as i32, count starts as i32}
+ *	bpe_encode plain DIR	the same by the plain way
  *	bpe_encode split FAMILY	the same requests; {u32 count, count piece ends as u32}
  *
  * Numbers are in the machine's byte order. */
@@ -11,7 +12,7 @@
 #include "base/err.h"
 #include "base/ints.h"
 #include "base/prog.h"
-#include "bpe/bpe.h"
+#include "bpe/model.h"
 #include "bpe/split.h"
 
 static int read_request(uint32_t *flags, struct buf *text)
@@ -65,7 +66,7 @@ static int split_all(const char *family)
 	return EXIT_DONE;
 }
 
-static int encode_all(const char *dir)
+static int encode_all(const char *dir, int plain)
 {
 	struct err e = {0};
 	struct bpe *b = bpe_open(dir, &e);
@@ -76,6 +77,10 @@ static int encode_all(const char *dir)
 
 	if (!b)
 		prog_die(&e);
+	if (plain) {
+		core_free(b->core);
+		b->core = NULL;
+	}
 	w = bpe_work_open(b);
 	while (read_request(&flags, &text)) {
 		ints_reset(&ids);
@@ -101,6 +106,8 @@ int main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "split") == 0)
 		rc = split_all(argv[2]);
 	else if (argc == 2)
-		rc = encode_all(argv[1]);
+		rc = encode_all(argv[1], 0);
+	else if (argc == 3 && strcmp(argv[1], "plain") == 0)
+		rc = encode_all(argv[2], 1);
 	return fflush(stdout) == 0 ? rc : EXIT_FAILED;
 }

@@ -1,0 +1,121 @@
+/* Lays out the double-array trie of core_int.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "bpe/core_int.h"
+
+#define FREE UINT32_MAX
+
+struct named {
+	struct span s;
+	int32_t id;
+};
+
+struct trie {
+	struct core *c;
+	struct named *sorted; /* the tokens by their bytes */
+	size_t cap, low;      /* states there is room for; no state below `low` is free */
+};
+
+/* Room for states up to `need`, and the 256 behind them. */
+static void grow(struct trie *t, size_t need)
+{
+	struct core *c = t->c;
+
+	if (need + 256 < c->states)
+		return;
+	c->state = xgrow(c->state, &t->cap, need + 257, sizeof(*c->state));
+	for (; c->states < t->cap; c->states++)
+		c->state[c->states] = (struct core_state){0, FREE, -1};
+}
+
+/* The lowest base at which all children's states are free. */
+static uint32_t find_base(struct trie *t, const unsigned char *child, size_t n)
+{
+	size_t first;
+
+	while (grow(t, t->low), t->c->state[t->low].check != FREE)
+		t->low++;
+	first = t->low > child[0] ? t->low : (size_t)child[0] + 1;
+	for (;; first++) {
+		size_t base = first - child[0], i = 0;
+
+		grow(t, base + 255);
+		while (i < n && t->c->state[base + child[i]].check == FREE)
+			i++;
+		if (i == n)
+			return (uint32_t)base;
+	}
+}
+
+/* The distinct bytes at `depth` of the tokens [from, to), which agree before it and are longer. */
+static size_t children(
+    const struct trie *t, size_t from, size_t to, size_t depth, unsigned char *child)
+{
+	size_t n = 0;
+
+	for (size_t i = from; i < to; i++) {
+		unsigned char c = (unsigned char)t->sorted[i].s.p[depth];
+
+		if (n == 0 || child[n - 1] != c)
+			child[n++] = c;
+	}
+	return n;
+}
+
+/* Lays out what follows state s, where the tokens [from, to) agree in `depth` bytes; `prefix` is
+ * the longest token before s. Goes as deep as the longest token. */
+static void lay_out(
+    struct trie *t, uint32_t s, size_t from, size_t to, size_t depth, int32_t prefix)
+{
+	unsigned char child[256];
+	size_t n;
+	uint32_t base;
+
+	if (from < to && t->sorted[from].s.n == depth) {
+		t->c->state[s].token = t->sorted[from].id;
+		t->c->token[t->sorted[from].id].prefix = prefix;
+		prefix = t->sorted[from++].id;
+	}
+	if (from == to)
+		return;
+	n = children(t, from, to, depth, child);
+	base = find_base(t, child, n);
+	t->c->state[s].base = base;
+	for (size_t i = 0; i < n; i++)
+		t->c->state[base + child[i]].check = s;
+	for (size_t i = 0; i < n; i++) {
+		size_t end = from;
+
+		while (end < to && (unsigned char)t->sorted[end].s.p[depth] == child[i])
+			end++;
+		lay_out(t, base + child[i], from, end, depth + 1, prefix);
+		from = end;
+	}
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+	struct span a = ((const struct named *)x)->s, b = ((const struct named *)y)->s;
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+void core_build_trie(struct core *c)
+{
+	struct trie t = {.c = c, .low = 1};
+	size_t n = 0;
+
+	t.sorted = xmalloc(c->vocab->n * sizeof(*t.sorted));
+	for (size_t id = 0; id < c->vocab->n; id++)
+		if (c->token[id].order != ORDER_UNKNOWN)
+			t.sorted[n++] =
+			    (struct named){vocab_bytes(c->vocab, (int32_t)id), (int32_t)id};
+	qsort(t.sorted, n, sizeof(*t.sorted), by_bytes);
+	grow(&t, 1);
+	c->state[0].check = 0; /* the root is nobody's child: no base is 0 */
+	lay_out(&t, 0, 0, n, 0, -1);
+	free(t.sorted);
+}
