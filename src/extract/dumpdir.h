@@ -37,7 +37,7 @@ struct claim {
 };
 
 /* Waits for the writer. Class "no-file", "truncated" (try again), "dump-dir", "system", or
- * "stopped" when *stop became non-zero. On error too the claim holds what there was (to be
+ * "stopped" when *stop became 2. On error too the claim holds what there was (to be
  * removed). */
 int dumpdir_claim(const struct dumpdir *d, const char *name, const atomic_int *stop,
     struct claim *c, struct err *e);
