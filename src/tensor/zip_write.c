@@ -84,7 +84,8 @@ static void add_entry(struct zip_writer *w, uint32_t crc)
 	put(&w->dir, 0x02014b50, 4);
 	put(&w->dir, 0, 2); /* made by: no system's attributes */
 	put_common(&w->dir, big || far, crc, big ? BIG : w->size, len, extra > 0 ? extra + 4 : 0);
-	put(&w->dir, 0, 2 + 2 + 2 + 4); /* comment, disk, attributes */
+	put(&w->dir, 0, 2 + 2 + 2); /* comment, disk, attributes of the data, ... */
+	put(&w->dir, 0, 4);	    /* ... of the file */
 	put(&w->dir, far ? BIG : w->start, 4);
 	buf_add(&w->dir, w->name, len);
 	if (extra > 0) {

@@ -1,0 +1,204 @@
+/* torch's files: the archive's bytes, what comes back, and damage of every kind. */
+
+#include "base/err.h"
+#include "tensor/crc32.h"
+#include "tensor/pt.h"
+#include "tensor/save.h"
+#include "tmp.h"
+#include "unit.h"
+
+static const int64_t ids[3] = {1, -2, 3};
+/* [2, 3, 2]: two rows of three layers of two */
+static const uint16_t states[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+
+static struct buf written(int (*write)(struct save *, struct err *))
+{
+	const char *path = tmp_path("x.pt");
+	struct err e;
+	struct save *s = save_open(path, &e);
+
+	assert_non_null(s);
+	assert_int_equal(write(s, &e), 0);
+	assert_int_equal(save_finish(s, NULL, &e), 0);
+	return tmp_read(path);
+}
+
+static int write_dict(struct save *s, struct err *e)
+{
+	struct tensor aux = {.name = "aux",
+	    .dtype = DT_BF16,
+	    .ndim = 2,
+	    .dim = {2, 4},
+	    .rows = 2,
+	    .nparts = 1,
+	    .part = {{(const char *)states, 8, 12}}};
+	struct tensor swapped = {.name = "swapped",
+	    .dtype = DT_BF16,
+	    .ndim = 2,
+	    .dim = {2, 4},
+	    .rows = 2,
+	    .nparts = 2,
+	    .part = {{(const char *)states + 4, 4, 12}, {(const char *)states, 4, 12}}};
+	struct pt_item items[] = {
+	    {.key = "ids", .kind = PT_TENSOR, .tensor = tensor_1d("ids", DT_I64, 3, ids)},
+	    {.key = "aux", .kind = PT_TENSOR, .tensor = aux},
+	    {.key = "swapped", .kind = PT_TENSOR, .tensor = swapped},
+	    {.key = "id", .kind = PT_STR, .str = SPAN("x/1")},
+	    {.key = "n", .kind = PT_INT, .num = -70000},
+	    {.key = "pre", .kind = PT_BOOL, .num = 1},
+	};
+
+	return pt_write_dict(s, items, LEN(items), e);
+}
+
+static int write_bare(struct save *s, struct err *e)
+{
+	struct tensor t = tensor_1d(NULL, DT_I64, 3, ids);
+
+	return pt_write_tensor(s, &t, e);
+}
+
+static int write_counts(struct save *s, struct err *e)
+{
+	static struct pt_count c[2500];
+
+	for (int i = 0; i < 2500; i++)
+		c[i] = (struct pt_count){i * 3, (int64_t)i * 10000000};
+	return pt_write_counts(s, c, LEN(c), e);
+}
+
+static void dict(void **state)
+{
+	static const uint16_t aux[] = {1, 2, 3, 4, 7, 8, 9, 10},
+			      swapped[] = {3, 4, 1, 2, 9, 10, 7, 8};
+	struct buf b = written(write_dict);
+	struct err e;
+	struct pt *f = pt_parse(b.data, b.len, &e);
+
+	(void)state;
+	assert_non_null(f);
+	assert_int_equal(pt_check(f, &e), 0);
+	assert_false(pt_bare(f));
+	assert_int_equal(pt_count(f), 6);
+	assert_memory_equal(tensor_data(pt_tensor(f, "ids")), ids, sizeof(ids));
+	assert_memory_equal(tensor_data(pt_tensor(f, "aux")), aux, sizeof(aux));
+	assert_memory_equal(tensor_data(pt_tensor(f, "swapped")), swapped, sizeof(swapped));
+	assert_int_equal(pt_tensor(f, "aux")->dim[1], 4);
+	assert_true(span_eq(pt_get(f, "id")->str, "x/1"));
+	assert_int_equal(pt_get(f, "n")->num, -70000);
+	assert_int_equal(pt_get(f, "pre")->kind, PT_BOOL);
+	assert_null(pt_tensor(f, "id"));
+	assert_null(pt_get(f, "nobody"));
+	/* what mmap wants: the data on multiples of 64 */
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(
+		    ((const char *)tensor_data(&pt_at(f, i)->tensor) - b.data) % 64, 0);
+	pt_close(f);
+	buf_free(&b);
+}
+
+static void bare_and_counts(void **state)
+{
+	struct buf b = written(write_bare);
+	struct err e;
+	struct pt *f = pt_parse(b.data, b.len, &e);
+
+	(void)state;
+	assert_true(pt_bare(f));
+	assert_memory_equal(tensor_data(&pt_at(f, 0)->tensor), ids, sizeof(ids));
+	pt_close(f);
+	buf_free(&b);
+	b = written(write_counts);
+	f = pt_parse(b.data, b.len, &e);
+	assert_int_equal(pt_count(f), 2500);
+	assert_int_equal(pt_at(f, 2499)->number, 2499 * 3);
+	assert_int_equal(pt_at(f, 2499)->num, 24990000000);
+	pt_close(f);
+	buf_free(&b);
+}
+
+static void same_bytes(void **state)
+{
+	struct buf a = written(write_dict), b = written(write_dict);
+
+	(void)state;
+	assert_int_equal(a.len, b.len);
+	assert_memory_equal(a.data, b.data, a.len);
+	buf_free(&a);
+	buf_free(&b);
+}
+
+/* No cut and no changed byte may crash the reader; a cut is always seen, a changed value by its
+ * CRC. */
+static void damage(void **state)
+{
+	struct buf b = written(write_dict);
+	struct err e;
+	size_t unseen = 0;
+
+	(void)state;
+	for (size_t n = 0; n < b.len; n++) {
+		struct pt *f = pt_parse(b.data, n, &e);
+
+		if (f)
+			fail_msg("cut to %zu of %zu bytes it was read", n, b.len);
+	}
+	for (size_t i = 0; i < b.len; i++) {
+		struct pt *f;
+
+		b.data[i] ^= 0x41;
+		f = pt_parse(b.data, b.len, &e);
+		unseen += f && pt_check(f, &e) == 0;
+		pt_close(f);
+		b.data[i] ^= 0x41;
+	}
+	/* paddings, dates, and the local headers' copies are of no consequence */
+	assert_in_range(unseen, 1, b.len / 2);
+	buf_free(&b);
+}
+
+static void data_is_under_the_crc(void **state)
+{
+	struct buf b = written(write_dict);
+	struct err e;
+	struct pt *f = pt_parse(b.data, b.len, &e);
+	size_t at = (size_t)((const char *)tensor_data(pt_tensor(f, "aux")) - b.data);
+
+	(void)state;
+	b.data[at] ^= 1;
+	assert_int_equal(pt_check(f, &e), -1);
+	assert_string_equal(e.class, "checksum");
+	pt_close(f);
+	buf_free(&b);
+}
+
+static void crc(void **state)
+{
+	unsigned char data[600];
+
+	(void)state;
+	assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926);
+	assert_int_equal(crc32_add_table(0, "123456789", 9), 0xcbf43926);
+	assert_int_equal(crc32_add(0, NULL, 0), 0);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * i * 7 >> 3);
+	for (size_t n = 0; n <= 500; n++)
+		for (size_t at = 0; at < 17; at++) {
+			uint32_t whole = crc32_add_table(1, data + at, n);
+
+			assert_int_equal(crc32_add(1, data + at, n), whole);
+			assert_int_equal(
+			    crc32_add(crc32_add(1, data + at, n / 3), data + at + n / 3, n - n / 3),
+			    whole);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(dict),
+	    cmocka_unit_test(bare_and_counts), cmocka_unit_test(same_bytes),
+	    cmocka_unit_test(damage), cmocka_unit_test(data_is_under_the_crc),
+	    cmocka_unit_test(crc)};
+
+	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
+}
