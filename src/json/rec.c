@@ -87,11 +87,11 @@ void rec_free(struct rec *r)
 	*r = (struct rec){0};
 }
 
-static int key_is(struct span key, const char *name)
+/* n is the name's length. */
+static int key_is(struct span key, const char *name, size_t n)
 {
 	struct buf b = {0};
 	struct span quoted = {key.p - 1, key.n + 2};
-	size_t n = strlen(name);
 	int same;
 
 	/* an escape is longer than what it stands for */
@@ -105,8 +105,10 @@ static int key_is(struct span key, const char *name)
 
 struct span rec_get(const struct rec *r, const char *name)
 {
+	size_t n = strlen(name);
+
 	for (size_t i = r->n; i-- > 0;)
-		if (key_is(r->m[i].key, name))
+		if (key_is(r->m[i].key, name, n))
 			return r->m[i].val;
 	return (struct span){0};
 }
@@ -121,7 +123,7 @@ int span_is_null(struct span v)
 static const struct rec_edit *edit_of(struct span key, const struct rec_edit *edits, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (key_is(key, edits[i].name))
+		if (key_is(key, edits[i].name, strlen(edits[i].name)))
 			return &edits[i];
 	return NULL;
 }

@@ -62,7 +62,7 @@ static const struct {
 enum prep_role prep_role_of(struct span word)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (span_eq(word, words[i].word))
+		if (word.n && *word.p == *words[i].word && span_eq(word, words[i].word))
 			return words[i].role;
 	return PREP_UNKNOWN;
 }
