@@ -99,12 +99,13 @@ static void thread_close(void *ctx, void *thread)
 /* The row's number does not depend on filters, nor on what was rejected. */
 static void make_id(const struct run *run, struct flow_job *job)
 {
-	size_t n = strlen(run->rules.name);
-	char *id = arena_alloc(job->arena, n + 24);
+	size_t room = strlen(run->rules.name) + 24;
+	struct buf b = {.data = arena_alloc(job->arena, room), .cap = room};
 
-	job->id.n = (size_t)snprintf(
-	    id, n + 24, "%s/%llu", run->rules.name, (unsigned long long)job->record + 1);
-	job->id.p = id;
+	buf_adds(&b, run->rules.name);
+	buf_addc(&b, '/');
+	buf_add_u64(&b, job->record + 1);
+	job->id = (struct span){b.data, b.len};
 }
 
 static void fingerprint(const struct run *run, struct prep_row *r, struct flow_job *job)

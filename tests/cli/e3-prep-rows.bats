@@ -154,3 +154,13 @@ raw_texts() {
 		"$prep" -q --dataset B7_sharegpt --rejects /dev/null >"$out/p" 2>/dev/null
 	"$prep" -q --dataset B7_sharegpt --rejects /dev/null <"$raw/B7_sharegpt.json" 2>/dev/null | cmp - "$out/p"
 }
+
+# The ten files as one dataset: 181 rows and, since nothing is native now, the one of A2 whose answer is
+# null; 155 different prompts, and that one.
+@test "duplicates are found across files" {
+	cd "$raw" || return
+	run "$prep" --dedup none --rejects /dev/null -o /dev/null [AB]*.json*
+	[[ $output == *"206 in = 182 out + 24 rejected"* ]]
+	run "$prep" --dedup prompt --rejects /dev/null -o /dev/null [AB]*.json*
+	[[ $output == *"206 in = 156 out + 24 rejected"* ]]
+}
