@@ -32,6 +32,11 @@ void hash64_add(struct hash64_state *s, const void *p, size_t n)
 		XXH64_update(s->xx, p, n);
 }
 
+uint64_t hash64_now(const struct hash64_state *s)
+{
+	return XXH64_digest(s->xx);
+}
+
 uint64_t hash64_end(struct hash64_state *s)
 {
 	uint64_t h = XXH64_digest(s->xx);

@@ -12,10 +12,11 @@
  * sharding), where the key is the user's --seed. */
 uint64_t hash64(const void *p, size_t n, uint64_t seed);
 
-/* XXH64 over pieces: hash64_begin, _add ..., _end (which frees). */
+/* XXH64 over pieces: hash64_begin, _add ..., _end (which frees); _now tells it on the way. */
 struct hash64_state;
 struct hash64_state *hash64_begin(uint64_t seed);
 void hash64_add(struct hash64_state *s, const void *p, size_t n);
+uint64_t hash64_now(const struct hash64_state *s);
 uint64_t hash64_end(struct hash64_state *s);
 
 /* XXH3 of 128 bits: a fingerprint that stands for its bytes in memory. Two of 10^9 records

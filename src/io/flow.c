@@ -105,6 +105,8 @@ static int open_all(struct flow *f, struct err *e)
 	f->lines = lines_open(o->files.v, o->files.n, (size_t)o->max_line, e);
 	if (!f->lines)
 		return -1;
+	if (o->digests)
+		lines_want_digests(f->lines);
 	if (o->arrays)
 		lines_arrays(f->lines);
 	if (!o->own_output) {
@@ -141,6 +143,11 @@ struct flow *flow_open(const char *program, const struct flow_opt *opt, struct e
 		return NULL;
 	}
 	return f;
+}
+
+const struct lines_file *flow_files(const struct flow *f, size_t *n)
+{
+	return lines_files(f->lines, n);
 }
 
 struct flow_totals flow_totals(const struct flow *f)

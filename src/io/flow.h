@@ -61,6 +61,7 @@ struct flow_opt {
 	int progress, no_progress;
 	/* set by the program, not by the user: */
 	int arrays;		/* an input may be a JSON array of records (lines.h) */
+	int digests;		/* flow_files tells bytes and hashes */
 	int own_output;		/* no -o handling here; flow_job.out is not used */
 	int unique_ids;		/* a second record with the same job.id is rejected: "duplicate" */
 	struct opt_shard shard; /* records of other shards are dropped: "shard" */
@@ -80,7 +81,8 @@ enum flow_verdict {
 	FLOW_REJECT, /* err says why */
 	FLOW_DROP,   /* on request: too long, duplicate, nothing supervised; err.class says which */
 	FLOW_RESUMED, /* found done by --resume */
-	FLOW_HOLD,    /* flow_hold was called: the program keeps the record */
+	FLOW_HOLD,    /* the program keeps the record: flow_hold was called, or see
+		       * flow_settle_held */
 };
 
 #define FLOW_COUNTS 24 /* different counters that one record may touch */
@@ -102,7 +104,8 @@ struct flow_job {
 	struct span id;	  /* in the line or the arena (flow keeps a copy); empty: none */
 	struct err err;	  /* for FLOW_REJECT and FLOW_DROP */
 	struct buf *out;  /* whole lines to write, for FLOW_OUT; empty when work begins */
-	uint64_t written; /* how many lines that is; 0 with text in out means 1 */
+	uint64_t written; /* how many lines that is; 0 with text in out means 1; without text, lines
+			   * that the program wrote itself */
 	struct {
 		const char *name;
 		uint64_t n;
@@ -155,8 +158,9 @@ void flow_held_forget(struct flow_held *h);
 int flow_release(
     struct flow *f, struct flow_held *h, struct err *e); /* settles as its job says, frees */
 /* For programs that keep what they need of a record themselves, in less room: commit sets
- * FLOW_HOLD without flow_hold, and later this settles a job that the caller has made, with its
- * verdict, err.class, output and counts. */
+ * FLOW_HOLD without flow_hold, and later this settles a job that the caller has made, with file,
+ * number and verdict; for a reject line, object and err, for a drop err.class, for output out or
+ * written, and counts. */
 int flow_settle_held(struct flow *f, struct flow_job *job, struct err *e);
 
 /* Frees it without a verdict: for a run that ends early, before flow_abort. */
@@ -171,6 +175,11 @@ int flow_ready(const struct flow *f);
  * record goes on; 0: it is to be released, its verdict is set. A record without an id is of the
  * shard of its line's hash, so that one shard rejects it. */
 int flow_admit(struct flow *f, struct flow_job *job);
+
+/* What was read of each input; bytes and hashes only with flow_opt.digests, whole when the input is
+ * at its end. */
+struct lines_file;
+const struct lines_file *flow_files(const struct flow *f, size_t *n);
 
 /* Adds a member to the statistics: a number, or JSON text. A name given again replaces. */
 void flow_stat(struct flow *f, const char *name, uint64_t n);

@@ -61,23 +61,25 @@ void flow_held_forget(struct flow_held *h)
 	h->job.line = (struct span){0};
 }
 
-int flow_release(struct flow *f, struct flow_held *h, struct err *e)
+int flow_settle_held(struct flow *f, struct flow_job *job, struct err *e)
 {
 	int rc;
 
 	f->t.held--;
-	if (h->job.verdict == FLOW_HOLD)
-		h->job.verdict = FLOW_NONE; /* released, it can't be kept again */
-	rc = flow_settle(f, &h->job, e);
-	held_free(h);
+	rc = flow_settle(f, job, e);
 	flow_progress_show(f);
 	return rc;
 }
 
-int flow_settle_held(struct flow *f, struct flow_job *job, struct err *e)
+int flow_release(struct flow *f, struct flow_held *h, struct err *e)
 {
-	f->t.held--;
-	return flow_settle(f, job, e);
+	int rc;
+
+	if (h->job.verdict == FLOW_HOLD)
+		h->job.verdict = FLOW_NONE; /* released, it can't be kept again */
+	rc = flow_settle_held(f, &h->job, e);
+	held_free(h);
+	return rc;
 }
 
 void flow_forget(struct flow *f, struct flow_held *h)

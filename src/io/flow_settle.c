@@ -49,9 +49,11 @@ static int settle_out(struct flow *f, const struct flow_job *job, struct err *e)
 	f->t.out++;
 	for (size_t i = 0; i < job->ncount; i++)
 		tally_add(&f->counts, job->count[i].name, job->count[i].n);
+	f->t.written += job->written;
 	if (!job->out || job->out->len == 0)
 		return 0;
-	f->t.written += job->written ? job->written : 1;
+	if (job->written == 0)
+		f->t.written++;
 	return f->out ? out_write(f->out, job->out->data, job->out->len, e) : 0;
 }
 

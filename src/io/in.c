@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 #define RAW_SIZE       (128u << 10)
@@ -28,6 +29,8 @@ struct in {
 	uint64_t whole; /* bytes of the file that are whole frames */
 	ZSTD_DCtx *z;
 	int in_frame;
+	struct hash64_state *digest; /* of what was handed out, or NULL */
+	uint64_t bytes;
 	int more; /* the decoder may hold output although its input is used up */
 };
 
@@ -70,6 +73,8 @@ void in_close(struct in *in)
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	ZSTD_freeDCtx(in->z);
+	if (in->digest)
+		hash64_end(in->digest);
 	free(in->raw);
 	free(in->name);
 	free(in);
@@ -164,7 +169,7 @@ static ssize_t read_zstd(struct in *in, void *to, size_t n, struct err *e)
 	return (ssize_t)out.pos;
 }
 
-ssize_t in_read(struct in *in, void *to, size_t n, struct err *e)
+static ssize_t read_any(struct in *in, void *to, size_t n, struct err *e)
 {
 	if (in->format == UNKNOWN && find_format(in, e) < 0)
 		return -1;
@@ -177,6 +182,27 @@ ssize_t in_read(struct in *in, void *to, size_t n, struct err *e)
 	memcpy(to, in->raw + in->at, n);
 	in->at += n;
 	return (ssize_t)n;
+}
+
+ssize_t in_read(struct in *in, void *to, size_t n, struct err *e)
+{
+	ssize_t got = read_any(in, to, n, e);
+
+	if (got > 0 && in->digest) {
+		hash64_add(in->digest, to, (size_t)got);
+		in->bytes += (uint64_t)got;
+	}
+	return got;
+}
+
+void in_want_digest(struct in *in)
+{
+	in->digest = hash64_begin(0);
+}
+
+struct in_digest in_digest(const struct in *in)
+{
+	return (struct in_digest){in->bytes, hash64_now(in->digest)};
 }
 
 const char *in_name(const struct in *in)

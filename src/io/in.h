@@ -24,6 +24,14 @@ ssize_t in_read(struct in *in, void *to, size_t n, struct err *e);
 const char *in_name(const struct in *in); /* the path, or "standard input" */
 void in_close(struct in *in);		  /* NULL is allowed */
 
+/* Asks for in_digest, before the first in_read: the bytes handed out so far and their XXH64 (what
+ * `zstdcat FILE | xxh64sum` says at the end). */
+void in_want_digest(struct in *in);
+struct in_digest {
+	uint64_t bytes, xxh64;
+};
+struct in_digest in_digest(const struct in *in);
+
 /* For e3's own appended files, whose torn end is no error (part.h): after in_read failed with
  * class "torn", where in the file the last whole frame ends. 0 for a stream that is not zstd. */
 uint64_t in_whole(const struct in *in);

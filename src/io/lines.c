@@ -16,6 +16,8 @@
 #define LINE_END   2 /* CR LF */
 
 struct lines {
+	struct lines_file *files;
+	int digests;
 	char **names;
 	size_t nnames, at_file; /* names[at_file] is open, or the next to be */
 	size_t max;
@@ -63,8 +65,9 @@ struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct 
 	l->max = max ? max : LINES_MAX_DEFAULT;
 	l->nnames = n;
 	l->names = xcalloc(n, sizeof(*l->names));
+	l->files = xcalloc(n, sizeof(*l->files));
 	for (size_t i = 0; i < n; i++)
-		l->names[i] = xstrdup(paths[i]);
+		l->files[i].name = l->names[i] = xstrdup(paths[i]);
 	l->cap = BUFFER_MIN;
 	l->data = xmalloc(l->cap);
 	return l;
@@ -75,6 +78,17 @@ void lines_arrays(struct lines *l)
 	l->arrays = 1;
 }
 
+void lines_want_digests(struct lines *l)
+{
+	l->digests = 1;
+}
+
+const struct lines_file *lines_files(const struct lines *l, size_t *n)
+{
+	*n = l->nnames;
+	return l->files;
+}
+
 void lines_close(struct lines *l)
 {
 	if (!l)
@@ -83,6 +97,7 @@ void lines_close(struct lines *l)
 	for (size_t i = 0; i < l->nnames; i++)
 		free(l->names[i]);
 	free(l->names);
+	free(l->files);
 	free(l->data);
 	free(l);
 }
@@ -130,8 +145,10 @@ static int open_file(struct lines *l, struct err *e)
 		return -1;
 	if (strcmp(l->names[l->at_file], "-") == 0) {
 		free(l->names[l->at_file]);
-		l->names[l->at_file] = xstrdup(in_name(l->in));
+		l->files[l->at_file].name = l->names[l->at_file] = xstrdup(in_name(l->in));
 	}
+	if (l->digests)
+		in_want_digest(l->in);
 	l->eof = 0;
 	l->start = l->end = l->seen = 0;
 	l->number = 0;
@@ -141,6 +158,12 @@ static int open_file(struct lines *l, struct err *e)
 
 static void close_file(struct lines *l)
 {
+	if (l->digests) {
+		struct in_digest d = in_digest(l->in);
+
+		l->files[l->at_file].bytes = d.bytes;
+		l->files[l->at_file].xxh64 = d.xxh64;
+	}
 	in_close(l->in);
 	l->in = NULL;
 	l->at_file++;
@@ -342,6 +365,8 @@ int lines_next(struct lines *l, struct line *out, struct err *e)
 		rc = next_in_file(l, out, e);
 		if (rc == 0)
 			close_file(l);
+		if (rc > 0)
+			l->files[l->at_file].records++;
 	}
 	return rc;
 }

@@ -49,6 +49,14 @@ struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct 
 void lines_arrays(struct lines *l);				  /* before the first lines_next */
 int lines_next(struct lines *l, struct line *out, struct err *e); /* 1, 0 at the end, -1 */
 int lines_rest(struct lines *l, const char **p, size_t *n, struct err *e); /* 1, 0, -1 */
+/* Asks for lines_files, before the first lines_next: what was read of each file so far. */
+void lines_want_digests(struct lines *l);
+struct lines_file {
+	const char *name;      /* as in struct line */
+	uint64_t records;      /* lines or elements handed out */
+	uint64_t bytes, xxh64; /* of the text, decompressed (in.h) */
+};
+const struct lines_file *lines_files(const struct lines *l, size_t *n);
 /* Whether a line is in memory, so that lines_next will not block. */
 int lines_ready(struct lines *l);
 void lines_close(struct lines *l); /* NULL is allowed */
