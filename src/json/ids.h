@@ -21,4 +21,10 @@ void ids_write(struct buf *out, const int32_t *v, size_t n); /* [1,2,3] */
 int mask_read(struct buf *out, struct span v, const char *name, struct err *e);
 void mask_write(struct buf *out, const uint8_t *v, size_t n);
 
+/* As ids_read and mask_read for who needs only the numbers of elements, of zeros and of ones; v is
+ * a value that rec_parse took. Where an array is written without blanks this runs at the speed of
+ * memory, and leaves unchecked that ids are below 2^31. */
+int ids_count(struct span v, const char *name, size_t *n, struct err *e);
+int mask_count(struct span v, const char *name, size_t *zeros, size_t *ones, struct err *e);
+
 #endif
