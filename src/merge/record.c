@@ -1,0 +1,114 @@
+#include "merge/record.h"
+
+#include <string.h>
+
+#include "base/num.h"
+#include "json/ids.h"
+
+static int read_text(struct reader *r, const char *name, struct flow_job *job, struct span *out)
+{
+	buf_reset(&r->text);
+	if (rec_str(&r->rec, name, &r->text, &job->err) < 0)
+		return -1;
+	*out = (struct span){arena_dup(job->arena, r->text.data, r->text.len), r->text.len};
+	return 0;
+}
+
+static int read_names(struct reader *r, struct flow_job *job, struct record *out)
+{
+	if (read_text(r, "id", job, &out->id) < 0)
+		return -1;
+	if (out->id.n == 0)
+		return err_set(&job->err, "range", "id: is empty");
+	job->id = out->id;
+	out->dataset = (struct span){"", 0};
+	return span_is_null(rec_get(&r->rec, "dataset"))
+		   ? 0
+		   : read_text(r, "dataset", job, &out->dataset);
+}
+
+/* A count that the record states must be the one that its arrays have. */
+static int check_count(const struct rec *rec, const char *name, size_t have, struct err *e)
+{
+	struct span v = rec_get(rec, name);
+	uint64_t said;
+
+	if (span_is_null(v) || (num_u64(v.p, v.n, &said) == 0 && said == have))
+		return 0;
+	return err_set(e, "length", "%s: is %.*s, the arrays say %zu", name,
+	    v.n < 40 ? (int)v.n : 40, v.p, have);
+}
+
+static int count(const struct rec *rec, struct record *out, struct err *e)
+{
+	size_t ids, zeros, ones;
+
+	if (ids_count(rec_get(rec, "input_ids"), "input_ids", &ids, e) < 0 ||
+	    mask_count(rec_get(rec, "loss_mask"), "loss_mask", &zeros, &ones, e) < 0)
+		return -1;
+	if (ids != zeros + ones)
+		return err_set(
+		    e, "length", "loss_mask: has %zu elements, input_ids %zu", zeros + ones, ids);
+	if (ids > UINT32_MAX)
+		return err_set(e, "range", "input_ids: has %zu elements, more than 2^32", ids);
+	if (check_count(rec, "seq_len", ids, e) < 0 ||
+	    check_count(rec, "n_prompt_tokens", zeros, e) < 0 ||
+	    check_count(rec, "n_response_tokens", ones, e) < 0)
+		return -1;
+	out->tokens = (uint32_t)ids;
+	out->response = (uint32_t)ones;
+	return 0;
+}
+
+static int read_content(struct reader *r, enum dedup dedup, struct record *out, struct err *e)
+{
+	size_t n;
+
+	ints_reset(&r->ids);
+	buf_reset(&r->mask);
+	if (ids_read(&r->ids, rec_get(&r->rec, "input_ids"), "input_ids", e) < 0 ||
+	    mask_read(&r->mask, rec_get(&r->rec, "loss_mask"), "loss_mask", e) < 0)
+		return -1;
+	n = r->ids.n;
+	if (dedup == DEDUP_PROMPT && n > 0) {
+		const char *one = memchr(r->mask.data, 1, n);
+
+		n = one ? (size_t)(one - r->mask.data) : n;
+	}
+	out->content = hash128(r->ids.v, n * sizeof(*r->ids.v));
+	return 0;
+}
+
+int record_read(struct reader *r, enum dedup dedup, struct flow_job *job, struct record *out)
+{
+	*out = (struct record){0};
+	if (rec_parse(&r->rec, job->line.p, job->line.n, &job->err) < 0)
+		return -1;
+	job->object = 1;
+	if (read_names(r, job, out) < 0 || count(&r->rec, out, &job->err) < 0)
+		return -1;
+	if (dedup == DEDUP_IDS || dedup == DEDUP_PROMPT)
+		return read_content(r, dedup, out, &job->err);
+	return 0;
+}
+
+void reader_free(struct reader *r)
+{
+	rec_free(&r->rec);
+	buf_free(&r->text);
+	ints_free(&r->ids);
+	buf_free(&r->mask);
+}
+
+struct span record_conversation(struct span id)
+{
+	static const char mark[] = "#turn";
+	const size_t len = sizeof(mark) - 1;
+	size_t n = id.n;
+
+	while (n > 0 && id.p[n - 1] >= '0' && id.p[n - 1] <= '9')
+		n--;
+	if (n == id.n || n < len || memcmp(id.p + n - len, mark, len) != 0)
+		return id;
+	return (struct span){id.p, n - len};
+}
