@@ -155,6 +155,7 @@ struct counts {
 
 struct run {
 	const struct options *o;
+	void (*say)(const char *text);
 	struct flow *flow;
 	struct part *part;
 	struct http *http;

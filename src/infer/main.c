@@ -1,15 +1,30 @@
 /* e3-infer: lets a server answer the prompts of conversation records. */
+#include "base/err.h"
+#include "base/prog.h"
 #include "infer/options.h"
 #include "infer/run.h"
+
+static void say(const char *text)
+{
+	prog_warn("%s", text);
+}
 
 int main(int argc, char **argv)
 {
 	struct options o;
+	struct err e = {0};
 	int rc;
 
-	infer_options(&o, argc, argv);
-	rc = infer_run(&o);
+	infer_defaults(&o);
+	opt_parse(&infer_prog, argc, argv, &o);
+	if (infer_check(&o, &e) < 0)
+		opt_misuse(&infer_prog, "%s", e.msg);
+	rc = infer_run(&o, say, &e);
+	if (rc < 0)
+		prog_warn("%s", e.msg);
 	opt_list_free(&o.servers);
 	opt_list_free(&o.flow.files);
-	return rc;
+	if (rc < 0)
+		return EXIT_FAILED;
+	return rc > 0 ? 128 + rc : EXIT_DONE;
 }

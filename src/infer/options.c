@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/err.h"
+
 #define AT(member) offsetof(struct options, member)
 #define POLICIES   "keep|drop|retry"
 
@@ -79,26 +81,27 @@ struct serve_sampling infer_sampling(const struct options *o)
 	};
 }
 
-static void check_ranges(const struct options *o)
+static int check_ranges(const struct options *o, struct err *e)
 {
 	if (o->temperature < 0 || isinf(o->temperature))
-		opt_misuse(&infer_prog, "--temperature: 0 or more");
+		return err_set(e, "usage", "--temperature: 0 or more");
 	if (o->top_p <= 0 || o->top_p > 1)
-		opt_misuse(&infer_prog, "--top-p: above 0, at most 1");
+		return err_set(e, "usage", "--top-p: above 0, at most 1");
 	if (o->min_p < 0 || o->min_p > 1)
-		opt_misuse(&infer_prog, "--min-p: 0 to 1");
+		return err_set(e, "usage", "--min-p: 0 to 1");
 	if (!isnan(o->top_k) && (o->top_k != floor(o->top_k) || fabs(o->top_k) > 1e9 ||
 				    (o->top_k < 1 && o->top_k != -1)))
-		opt_misuse(&infer_prog, "--top-k: -1, or a whole number from 1");
+		return err_set(e, "usage", "--top-k: -1, or a whole number from 1");
 	if (!(o->backoff >= 0 && o->backoff <= 3600))
-		opt_misuse(&infer_prog, "--backoff: 0 to 3600");
+		return err_set(e, "usage", "--backoff: 0 to 3600");
 	if (o->timeout < 0 || o->timeout > 4000000)
-		opt_misuse(&infer_prog, "--timeout: 0 (none) to 4000000");
+		return err_set(e, "usage", "--timeout: 0 (none) to 4000000");
 	if (o->patience < 0)
-		opt_misuse(&infer_prog, "--patience: 0 or more");
+		return err_set(e, "usage", "--patience: 0 or more");
+	return 0;
 }
 
-void infer_options(struct options *o, int argc, char **argv)
+void infer_defaults(struct options *o)
 {
 	*o = (struct options){
 	    .flow = FLOW_OPT_DEFAULT,
@@ -111,20 +114,25 @@ void infer_options(struct options *o, int argc, char **argv)
 	    .backoff = 1,
 	    .patience = NAN,
 	};
-	opt_parse(&infer_prog, argc, argv, o);
-	if (o->servers.n == 0 && !o->servers_file)
-		opt_misuse(&infer_prog, "which server? (--server URL, or --servers FILE)");
-	if (o->servers.n && o->servers_file)
-		opt_misuse(&infer_prog, "--server and --servers exclude one another");
-	if (o->resume && (!o->flow.output || strcmp(o->flow.output, "-") == 0))
-		opt_misuse(&infer_prog, "--resume needs -o FILE");
-	if (o->retry_rejects && !o->resume)
-		opt_misuse(&infer_prog, "--retry-rejects needs --resume");
-	if (o->dry_run && (o->resume || o->flow.output))
-		opt_misuse(&infer_prog, "--dry-run writes nothing: without -o and --resume");
-	if (!o->model && (o->template || o->date || o->served_by))
-		opt_misuse(&infer_prog, "--template, --date and --served-by need --model");
-	check_ranges(o);
 	o->flow.own_output = 1;
 	o->flow.unique_ids = 1;
+}
+
+int infer_check(const struct options *o, struct err *e)
+{
+	int file = o->flow.output && strcmp(o->flow.output, "-") != 0;
+
+	if (o->servers.n == 0 && !o->servers_file)
+		return err_set(e, "usage", "which server? (--server URL, or --servers FILE)");
+	if (o->servers.n && o->servers_file)
+		return err_set(e, "usage", "--server and --servers exclude one another");
+	if (o->resume && !file)
+		return err_set(e, "usage", "--resume needs -o FILE");
+	if (o->retry_rejects && !o->resume)
+		return err_set(e, "usage", "--retry-rejects needs --resume");
+	if (o->dry_run && (o->resume || o->flow.output))
+		return err_set(e, "usage", "--dry-run writes nothing: without -o and --resume");
+	if (!o->model && (o->template || o->date || o->served_by))
+		return err_set(e, "usage", "--template, --date and --served-by need --model");
+	return check_ranges(o, e);
 }

@@ -41,12 +41,15 @@ struct options {
 	uint64_t dry_run;
 };
 
+struct err;
+
 extern const struct opt_prog infer_prog;
 extern const char *const infer_statuses[STATUS_N];
 
 struct serve_sampling infer_sampling(const struct options *o);
 
-/* Parses, and ends the program where options contradict one another. */
-void infer_options(struct options *o, int argc, char **argv);
+void infer_defaults(struct options *o);
+/* What the table can't say: options that contradict one another. */
+int infer_check(const struct options *o, struct err *e);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/prog.h"
 #include "infer/endpoint.h"
 #include "infer/infer.h"
 
@@ -18,7 +17,7 @@ void report_line(struct run *r, const char *fmt, ...)
 	va_end(ap);
 	err_set(&text, "report", "%s", msg); /* a server's words may not write to a terminal */
 	progress_clear(r->progress);
-	prog_warn("%s", text.msg);
+	r->say(text.msg);
 }
 
 /* 1234567 as 1.2M; below 10,000 as it is. */

@@ -5,7 +5,7 @@
 struct endpoint;
 struct run;
 
-/* "e3-infer: ..." on stderr. */
+/* A line for the user (run.h). */
 void report_line(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void report_server(struct run *r, const struct endpoint *ep); /* what it said it is; not with -q */
 void report_progress(struct run *r);			      /* when it is time */

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/prog.h"
+#include "base/prog.h" /* the version */
 #include "infer/attempt.h"
 #include "infer/dry.h"
 #include "infer/endpoint.h"
@@ -300,29 +300,25 @@ static int give_up(struct run *r, struct err *e)
 	return r->failed ? -1 : 0;
 }
 
-int infer_run(const struct options *o)
+int infer_run(const struct options *o, void (*say)(const char *text), struct err *e)
 {
-	struct run r = {.o = o, .signals = -1};
-	struct err e;
+	struct run r = {.o = o, .signals = -1, .say = say};
+	struct err ignored;
 	int rc = -1;
 
 	open_progress(&r);
-	if (open_all(&r, &e) < 0)
+	if (open_all(&r, e) < 0)
 		goto out;
 	wait_for_a_server(&r);
-	if (r.end == RUN_GOES_ON && open_output(&r, &e) < 0)
+	if (r.end == RUN_GOES_ON && open_output(&r, e) < 0)
 		goto out;
 	if (r.end == RUN_GOES_ON)
 		work(&r);
-	rc = r.end == RUN_GOES_ON ? complete(&r, &e) : give_up(&r, &e);
+	rc = r.end == RUN_GOES_ON ? complete(&r, e) : give_up(&r, e);
 out:
 	progress_clear(r.progress);
-	if (rc < 0)
-		prog_warn("%s", e.msg);
 	if (r.part)
-		part_close(r.part, &(struct err){0});
+		part_close(r.part, &ignored);
 	close_all(&r);
-	if (rc < 0)
-		return EXIT_FAILED;
-	return r.signal ? 128 + r.signal : EXIT_DONE;
+	return rc < 0 ? -1 : r.signal;
 }

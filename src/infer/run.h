@@ -4,7 +4,10 @@
 
 #include "infer/options.h"
 
-/* From the options to the exit status; prints what went wrong. */
-int infer_run(const struct options *o);
+struct err;
+
+/* A whole run. say: a line for the user, as it goes. 0 done, a signal's number where one ended it,
+ * or -1. */
+int infer_run(const struct options *o, void (*say)(const char *text), struct err *e);
 
 #endif

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "serve/reply.h"
 #include "serve/lax.h"
+#include "serve/reply.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
