@@ -193,7 +193,8 @@ static void advance(struct conv *c, struct span message)
 		c->done = 1;
 		return;
 	}
-	if (tools_answer(c, calls, lax_get(own, "tool_calls"), &c->msg[from], n) < 0) {
+	c->other_arguments = tools_answer(c, calls, lax_get(own, "tool_calls"), &c->msg[from], n);
+	if (c->other_arguments < 0) {
 		c->ended = "call_without_result";
 		c->done = 1;
 	}
@@ -205,6 +206,7 @@ void conv_answer(struct conv *c, struct span message, struct span generation, in
 
 	take(c, message);
 	c->answers++;
+	c->other_arguments = 0;
 	c->done = last || c->turns == TURNS_LAST;
 	if (!c->done)
 		advance(c, message);
@@ -213,6 +215,8 @@ void conv_answer(struct conv *c, struct span message, struct span generation, in
 	buf_addf(&c->gens, "{\"message\":%zu", at);
 	if (c->ended)
 		buf_addf(&c->gens, ",\"ended\":\"%s\"", c->ended);
+	if (c->other_arguments > 0)
+		buf_addf(&c->gens, ",\"other_arguments\":%d", c->other_arguments);
 	buf_addc(&c->gens, ',');
 	buf_add(&c->gens, generation.p + 1, generation.n - 1);
 }

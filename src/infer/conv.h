@@ -13,7 +13,9 @@
  * is generated anew. In a tool loop the calls of the new answer get the recorded results: the calls
  * are paired by name with those of the record's own message, each result under the new call's id.
  * Where they can't be paired (a call that the record has no result for, no call where the record
- * has one) the conversation ends with what is done; the last generation says why (`ended`).
+ * has one) the conversation ends with what is done; the last generation says why (`ended`:
+ * call_without_result, no_call). A generation says how many of its calls got the result of other
+ * arguments (`other_arguments`).
  *
  * Messages keep their bytes; conv knows no server and no template.
  */
@@ -48,7 +50,8 @@ struct conv {
 	size_t
 	    dropped_bytes; /* of the answers that are made anew: a hint of the new ones' length */
 	int done;
-	const char *ended; /* static: why a replay ended early, or NULL */
+	int other_arguments; /* results taken though the new call's arguments are others */
+	const char *ended;   /* static: why a replay ended early, or NULL */
 };
 
 /* Class "type", or "turns" where the messages leave nothing to generate. */

@@ -9,8 +9,8 @@
 #include "json/rec.h"
 
 struct call {
-	struct span id, name; /* JSON strings, or p NULL */
-	size_t result;	      /* of the record's calls: the number of its result, or NONE */
+	struct span id, name, args; /* JSON strings, or p NULL */
+	size_t result;		    /* of the record's calls: the number of its result, or NONE */
 	int used;
 };
 
@@ -32,6 +32,7 @@ static struct call *read_calls(struct span array, size_t *n)
 		c[(*n)++] = (struct call){
 		    .id = lax_get(v, "id"),
 		    .name = lax_get(lax_get(v, "function"), "name"),
+		    .args = lax_get(lax_get(v, "function"), "arguments"),
 		    .result = NONE,
 		};
 	}
@@ -56,18 +57,18 @@ static void find_results(
 	}
 }
 
-/* Which result call j of the new answer gets. */
-static size_t choose(const struct call *call, size_t j, struct call *own, size_t nown, size_t n)
+/* Which result call j of the new answer gets; *other when it was another question's. */
+static size_t choose(const struct call *call, size_t j, struct call *own, size_t nown, int *other)
 {
-	if (nown == 0)
-		return j < n ? j : NONE;
+	*other = 0;
 	for (size_t i = 0; i < nown; i++) {
 		if (own[i].used || own[i].result == NONE || !same(own[i].name, call->name))
 			continue;
 		own[i].used = 1;
+		*other = !same(own[i].args, call->args);
 		return own[i].result;
 	}
-	return NONE;
+	return nown ? NONE : j;
 }
 
 static void add_result(struct buf *out, struct span result, struct span id)
@@ -90,15 +91,14 @@ int tools_answer(struct conv *c, struct span calls, struct span own_calls,
 	size_t nnew, nown;
 	struct call *new = read_calls(calls, &nnew), *own = read_calls(own_calls, &nown);
 	size_t *chosen = xcalloc(nnew ? nnew : 1, sizeof(*chosen));
-	int rc = nnew ? 0 : -1;
+	int rc = nnew ? 0 : -1, other;
 
 	find_results(own, nown, results, n);
-	for (size_t j = 0; j < nnew && rc == 0; j++) {
-		chosen[j] = choose(&new[j], j, own, nown, n);
-		if (chosen[j] == NONE)
-			rc = -1;
+	for (size_t j = 0; j < nnew && rc >= 0; j++) {
+		chosen[j] = choose(&new[j], j, own, nown, &other);
+		rc = chosen[j] < n ? rc + other : -1;
 	}
-	for (size_t j = 0; j < nnew && rc == 0; j++) {
+	for (size_t j = 0; j < nnew && rc >= 0; j++) {
 		add_result(&c->list, results[chosen[j]].json, new[j].id);
 		c->count++;
 	}

@@ -8,9 +8,10 @@
 
 #include "infer/conv.h"
 
-/* Appends a tool message for each call of `calls` to the conversation. results: n tool messages of
- * the record; own: the calls that they answer (p NULL: unknown, then by number). -1: a call is left
- * without a result, and nothing was appended. */
+/* How many of the results were recorded for other arguments; or -1: a call is left without a
+ * result, and nothing was appended. Appends a tool message for each call of `calls` to the
+ * conversation. results: n tool messages of the record; own: the calls that they answer (p NULL:
+ * unknown, then by number). */
 int tools_answer(
     struct conv *c, struct span calls, struct span own, const struct conv_msg *results, size_t n);
 

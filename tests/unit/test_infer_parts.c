@@ -1,0 +1,254 @@
+/* The queue, the order, the done set, loops in answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "infer/infer.h"
+#include "infer/result.h"
+
+static void the_longest_first(void **state)
+{
+	static const uint64_t expect[] = {5, 9, 1, 9, 7, 3, 3, 8};
+	static const size_t want[] = {1, 3, 7, 4, 0, 5, 6, 2};
+	struct item items[8] = {0};
+	struct queue q = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		items[i].expect = expect[i];
+		items[i].seq = i;
+		queue_add(&q, &items[i]);
+	}
+	for (size_t i = 0; i < 8; i++) {
+		struct item *it = queue_first(&q);
+
+		assert_int_equal(it->seq, want[i]);
+		queue_take(&q, it);
+	}
+	assert_null(queue_first(&q));
+	queue_free(&q);
+}
+
+static void waits_until_its_time(void **state)
+{
+	struct item a = {.not_before = 20}, b = {.not_before = 10, .seq = 1}, c = {.seq = 2};
+	struct queue q = {0};
+
+	(void)state;
+	assert_true(queue_next_time(&q) == UINT64_MAX);
+	queue_wait(&q, &a);
+	queue_wait(&q, &b);
+	queue_suspect(&q, &c);
+	assert_true(queue_next_time(&q) == 10);
+	assert_null(queue_due(&q, 9));
+	assert_ptr_equal(queue_due(&q, 10), &b);
+	assert_ptr_equal(queue_last(&q), &c);
+	queue_take(&q, &b);
+	queue_take(&q, &c);
+	assert_null(queue_last(&q));
+	assert_null(queue_due(&q, 19));
+	assert_ptr_equal(queue_any(&q), &a);
+	queue_free(&q);
+}
+
+/* Against the plainest queue there is. */
+static void many_in_and_out(void **state)
+{
+	enum { N = 500 };
+	static struct item items[N];
+	struct queue q = {0};
+	unsigned seed = 1;
+	size_t in = 0;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		items[i] =
+		    (struct item){.seq = i, .expect = (seed = seed * 1103515245 + 12345) >> 20};
+		queue_add(&q, &items[i]);
+		in++;
+		if (i % 3 == 2) { /* one from the middle goes */
+			struct item *it = q.fresh.v[seed % q.fresh.n];
+
+			queue_take(&q, it);
+			in--;
+		}
+	}
+	for (uint64_t last = UINT64_MAX; in > 0; in--) {
+		struct item *it = queue_first(&q);
+
+		assert_true(it->expect <= last);
+		last = it->expect;
+		queue_take(&q, it);
+	}
+	assert_null(queue_first(&q));
+	queue_free(&q);
+}
+
+static int collect(void *ctx, const char *line, size_t n, struct err *e)
+{
+	(void)e;
+	buf_add(ctx, line, n);
+	buf_addc(ctx, ' ');
+	return 0;
+}
+
+static void in_input_order(void **state)
+{
+	enum { N = 300 };
+	struct buf got = {0}, want = {0};
+	struct order o = {0};
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < N; i++)
+		if (i % 5 != 3)
+			buf_addf(&want, "%zu ", i);
+	for (size_t i = 0; i < N; i++) {
+		size_t seq = i * 7 % N; /* every number once */
+		struct buf line = {0};
+
+		if (seq % 5 != 3)
+			buf_addf(&line, "%zu", seq);
+		assert_int_equal(
+		    order_tell(&o, seq, seq % 5 != 3 ? &line : NULL, collect, &got, &e), 0);
+	}
+	assert_string_equal(buf_cstr(&got), buf_cstr(&want));
+	assert_true(o.first == N);
+	order_free(&o);
+	buf_free(&got);
+	buf_free(&want);
+}
+
+static void loops(void **state)
+{
+	static int32_t ids[4096];
+	size_t n = sizeof(ids) / sizeof(*ids);
+
+	(void)state;
+	for (size_t i = 0; i < n; i++)
+		ids[i] = (int32_t)(i * i % 7919);
+	assert_int_equal(result_loops(ids, n), 0);
+	assert_int_equal(result_loops(ids, 0), 0);
+	for (size_t period = 1; period <= RESULT_PERIOD; period = period * 2 + 1) {
+		size_t tail =
+		    period * RESULT_TIMES > RESULT_LOOP ? period * RESULT_TIMES : RESULT_LOOP;
+
+		for (size_t i = 0; i < n; i++)
+			ids[i] = (int32_t)(i * i % 7919);
+		for (size_t i = n - tail; i < n; i++)
+			ids[i] = (int32_t)(100000 + i % period);
+		assert_int_equal(result_loops(ids, n), 1);
+		ids[n - tail / 2] = -1;
+		assert_int_equal(result_loops(ids, n), 0);
+	}
+}
+
+static int line(struct resume *r, const char *text, struct err *e)
+{
+	return resume_line(r, text, strlen(text), 1, e);
+}
+
+#define GEN "\"generations\":[{\"model\":\"m\",\"sampling\":{\"max_new_tokens\":8}}]"
+
+static void the_done_set(void **state)
+{
+	struct resume r = {.sampling = SPAN("{\"max_new_tokens\":8}"), .model = "m"};
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(
+	    line(&r, "{\"id\":\"a\"," GEN ",\"infer_key\":\"00000000000000ff\"}", &e), 0);
+	assert_int_equal(line(&r, "{\"id\":\"b\",\"infer_key\":\"0000000000000001\"}", &e), 0);
+	assert_int_equal(resume_find(&r, SPAN("a"), 0xff), RESUME_DONE);
+	assert_int_equal(resume_find(&r, SPAN("a"), 0xfe), RESUME_CHANGED);
+	assert_int_equal(resume_find(&r, SPAN("b"), 0xff), RESUME_CHANGED);
+	assert_int_equal(resume_find(&r, SPAN("c"), 0xff), RESUME_NEW);
+	assert_int_equal(line(&r, "{\"id\":\"a\",\"infer_key\":\"00000000000000ff\"}", &e), -1);
+	assert_string_equal(e.class, "duplicate");
+	assert_int_equal(line(&r, "{\"id\":\"d\"}", &e), -1);
+	r.sampling = SPAN("{\"max_new_tokens\":9}");
+	assert_int_equal(
+	    line(&r, "{\"id\":\"e\"," GEN ",\"infer_key\":\"00000000000000ff\"}", &e), -1);
+	assert_non_null(strstr(e.msg, "{\"max_new_tokens\":8}"));
+	assert_non_null(strstr(e.msg, "{\"max_new_tokens\":9}"));
+	r.sampling = SPAN("{\"max_new_tokens\":8}");
+	r.model = "other";
+	assert_int_equal(
+	    line(&r, "{\"id\":\"f\"," GEN ",\"infer_key\":\"00000000000000ff\"}", &e), -1);
+	assert_non_null(strstr(e.msg, "model m"));
+	resume_free(&r);
+}
+
+static void carried_rejects(void **state)
+{
+	static const char rejects[] =
+	    "{\"id\":\"a\",\"reject\":{\"program\":\"e3-infer\",\"class\":\"refused\",\"reason\":"
+	    "\"HTTP "
+	    "400\",\"file\":\"f\",\"line\":1,\"status\":400,\"infer_key\":\"0000000000000001\","
+	    "\"permanent\":true}}\n"
+	    "{\"raw\":\"x\",\"reject\":{\"class\":\"json\"}}\n"
+	    "{\"id\":\"b\",\"reject\":{\"class\":\"transient\",\"reason\":\"r\",\"infer_key\":"
+	    "\"0000000000000002\",\"progress\":{\"next\":1}}}\n";
+	struct resume r = {.model = "m"};
+	const struct carried *c;
+	char path[] = "rejects-XXXXXX";
+	struct err e = {0};
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, rejects, sizeof(rejects) - 1), sizeof(rejects) - 1);
+	close(fd);
+	assert_int_equal(resume_rejects(&r, path, &e), 0);
+	unlink(path);
+	assert_int_equal(resume_rejects(&r, path, &e), 0); /* none is no error */
+	c = resume_carried(&r, SPAN("a"), 1);
+	assert_non_null(c);
+	assert_int_equal(c->permanent, 1);
+	assert_string_equal(c->class, "refused");
+	assert_string_equal(
+	    c->more, "\"status\":400,\"infer_key\":\"0000000000000001\",\"permanent\":true");
+	assert_null(c->progress);
+	assert_null(resume_carried(&r, SPAN("a"), 2));
+	c = resume_carried(&r, SPAN("b"), 2);
+	assert_non_null(c);
+	assert_int_equal(c->permanent, 0);
+	assert_string_equal(c->progress, "{\"next\":1}");
+	resume_free(&r);
+}
+
+static void keys(void **state)
+{
+	uint64_t k = resume_key(SPAN("{\"id\":1}"), SPAN("p"));
+
+	(void)state;
+	assert_true(k == resume_key(SPAN("{\"id\":1}"), SPAN("p")));
+	assert_true(k != resume_key(SPAN("{\"id\":1} "), SPAN("p")));
+	assert_true(k != resume_key(SPAN("{\"id\":1}"), SPAN("q")));
+	assert_true(k == hash64("{\"id\":1}\np", 10, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_longest_first),
+	    cmocka_unit_test(waits_until_its_time),
+	    cmocka_unit_test(many_in_and_out),
+	    cmocka_unit_test(in_input_order),
+	    cmocka_unit_test(loops),
+	    cmocka_unit_test(the_done_set),
+	    cmocka_unit_test(carried_rejects),
+	    cmocka_unit_test(keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
