@@ -74,9 +74,12 @@ static double time_left(const struct run *r, uint64_t done_here)
 
 static void add_progress(struct buf *b, struct run *r)
 {
-	struct flow_totals t = flow_totals(r->flow);
-	double left = time_left(r, t.out);
+	struct flow_totals t = {0};
+	double left;
 
+	if (r->flow) /* else it still waits for a server */
+		t = flow_totals(r->flow);
+	left = time_left(r, t.out);
 	buf_addf(b, "%llu done", (unsigned long long)(t.out + t.resumed));
 	if (t.rejected)
 		buf_addf(b, ", %llu rejected", (unsigned long long)t.rejected);

@@ -19,6 +19,7 @@
 #include "infer/signals.h"
 
 #define WINDOW_MIN  64
+#define OTHERS_MS   5000 /* for the other servers, once one is up */
 #define FAREWELL_MS 2000 /* for aborts, when the run is stopped */
 
 void infer_fail(struct run *r, const struct err *e)
@@ -81,12 +82,19 @@ static int check_servers(struct run *r)
 	return -1;
 }
 
+/* Until one is up, and the others have said what they serve or had the time to. */
 static void wait_for_a_server(struct run *r)
 {
+	uint64_t first = 0;
+
 	r->starting = 1;
-	while (r->end == RUN_GOES_ON && endpoints_in_state(r, EP_UP) == 0)
-		if (check_servers(r) == 0)
-			loop_turn(r);
+	while (r->end == RUN_GOES_ON && check_servers(r) == 0) {
+		if (first == 0 && endpoints_in_state(r, EP_UP) > 0)
+			first = r->now;
+		if (first && (endpoints_in_state(r, EP_ASKED) == 0 || r->now - first >= OTHERS_MS))
+			break;
+		loop_turn(r);
+	}
 	r->starting = 0;
 }
 
