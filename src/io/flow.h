@@ -30,11 +30,11 @@
  *	 "counts":{NAME:N}, then what flow_stat and flow_stat_json added}
  * where reasons are those of rejects and drops together, and written is the number of output lines.
  *
- * flow_run, flow_next and flow_release are for one thread, or for commit; flow_run's threads are
- *its own.
+ * flow_run, flow_next and flow_release are for one thread, or for commit; the threads of flow_run
+ * are its own.
  *
  * Memory: the lines in flight and their output: at most 2 a thread and 2 batches, each of 256 KiB
- *or one longest line.
+ * or one longest line.
  */
 #ifndef E3_FLOW_H
 #define E3_FLOW_H

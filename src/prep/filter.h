@@ -2,11 +2,11 @@
  *
  *	COLUMN[.MEMBER...]OP VALUE	OP is one of = != >= <= > <
  *
- * "average_test_score>=0.7", "target=true", "llm_judgement.logical_correctness.score>=4". A column
- * that is a string which holds JSON is read as that JSON where a member of it is asked for. Values
- * are compared as numbers where both are numbers ("1", "1.0" and 1 are one number; nan is none),
- * otherwise as texts; the orders are for numbers only. A row without such a value has "no score":
- *it passes != and fails all else. */
+ * "average_test_score>=0.7", "target=true", "llm_judgement.logical_correctness.score>=4". Where a
+ * member of a column is asked for, the column may also be a string that holds JSON. Values are
+ * compared as numbers where both are numbers ("1", "1.0" and 1 are one number; nan is none), else
+ * as texts; the orders are for numbers only. A row without such a value has no score: it passes
+ * != and fails all else. */
 #ifndef E3_PREP_FILTER_H
 #define E3_PREP_FILTER_H
 

@@ -20,7 +20,7 @@ enum { UNSET = -1 };
 struct opts {
 	struct flow_opt flow;
 	const char *dataset, *format;
-	int mode, dedup, think, system, arguments, list;
+	int mode, dedup, answers, think, system, arguments, strict, list;
 	uint64_t sample, seed, explain;
 	struct opt_list filters, keep;
 };
@@ -40,12 +40,16 @@ static const struct opt table[] = {
 	"leave out equal conversations, or equal prompts (default: none)", 0, 0},
     {"filter", 0, OPT_LIST, offsetof(struct opts, filters), "EXPR",
 	"leave out rows for which it does not hold: COLUMN>=0.7", 0, 0},
+    {"answers", 0, OPT_ENUM, offsetof(struct opts, answers), "keep|drop",
+	"drop: leave out what follows the last user or tool message", 0, 0},
     {"think", 0, OPT_ENUM, offsetof(struct opts, think), "split|keep",
 	"<think> in front of an answer becomes its reasoning", 0, 0},
     {"system", 0, OPT_ENUM, offsetof(struct opts, system), "keep|drop",
 	"a system text in a column of its own", 0, 0},
     {"arguments", 0, OPT_ENUM, offsetof(struct opts, arguments), "string|object",
 	"how the arguments of calls are written (default: string)", 0, 0},
+    {"strict", 0, OPT_FLAG, offsetof(struct opts, strict), NULL, "reject rows that need a repair",
+	0, 0},
     {"keep", 0, OPT_COMMA, offsetof(struct opts, keep), "NAME,...",
 	"carry members of the row over to the record", 0, 0},
     {"explain", 0, OPT_U64, offsetof(struct opts, explain), "ROW",
@@ -123,6 +127,19 @@ static void fingerprint(const struct run *run, struct prep_row *r, struct flow_j
 	job->user[PREP_USER_LO] = h.lo;
 }
 
+/* With --strict: whether the row is rejected, by the name of its first repair. */
+static int refused(const struct run *run, const struct prep_row *r, struct flow_job *job)
+{
+	int i = PREP_REPAIRED + 1;
+
+	if (!run->opt->strict || !r->count[PREP_REPAIRED])
+		return 0;
+	while (!r->count[i])
+		i++;
+	flow_reject(job, prep_count_name[i], "needs a repair: %s", prep_count_name[i]);
+	return 1;
+}
+
 static int work(void *ctx, void *thread, struct flow_job *job)
 {
 	struct run *run = ctx;
@@ -143,6 +160,8 @@ static int work(void *ctx, void *thread, struct flow_job *job)
 	}
 	if (rc > 0)
 		return flow_drop(job, r->filter);
+	if (refused(run, r, job))
+		return 0;
 	fingerprint(run, r, job);
 	flow_job_count(job, r->format->counter, 1);
 	for (int i = 0; i < PREP_COUNTS; i++)
@@ -266,6 +285,9 @@ static void set_rules(struct run *run, struct opts *o)
 	r->split_think = o->think == UNSET ? r->native && !d->keep_think : o->think == 0;
 	r->system_column = o->system == UNSET ? !d->drop_system : o->system == 0;
 	r->args_object = o->arguments == 1;
+	r->drop_answer = o->answers == 1;
+	if (r->native && r->drop_answer)
+		opt_misuse(&prog, "--answers drop: native answers are what is wanted");
 	if (o->sample == SAMPLE_UNSET)
 		o->sample = d->sample;
 	r->sample_key = o->sample != 0;

@@ -1,7 +1,7 @@
 /* row.h - one raw row on its way to a conversation
  *
  * A reader (shape.h) takes the row apart and offers its messages one after the other; the
- * conversation takes those that are in order (ref: DESIGN.md section 3) and says where it is cut.
+ * conversation takes those that are in order and says where it is cut.
  *
  *	struct prep_row r = {.rules = &rules};
  *	for each line {
@@ -10,14 +10,11 @@
  *	}
  *	prep_row_free(&r);
  *
- * The order of messages:
- *	- a system message only as the first; what else comes before the first user message is
- *	  left out ("lead")
- *	- after user: assistant; after assistant: user, or tool where it called one; after tool:
- *tool or assistant
- *	- at the first message that breaks this ("order-cut"), has an unknown role ("role-cut") or
- *has neither text nor call ("empty-cut"; a tool result may be empty) the conversation ends. Nothing
- *	  is ever taken out of the middle.
+ * The order of messages. A system message stands only in front; what else comes before the first
+ * user message is left out ("lead"). After user comes assistant; after assistant user, or tool
+ * where it called one; after tool, tool or assistant. The conversation ends before the first
+ * message that breaks this ("order-cut"), has an unknown role ("role-cut") or has neither text
+ * nor call ("empty-cut"; a tool's result may be empty). Nothing is taken out of the middle.
  *
  * Rejects, by class: json, utf8 (not after repair), type, missing, empty (no message, or a first
  * user message without text), nouser, noanswer (native only).
@@ -47,6 +44,7 @@ struct prep_rules {
 	int split_think;   /* <think>...</think> at the start of an answer is its reasoning */
 	int system_column; /* a system text in a column of its own is kept */
 	int args_object;   /* arguments of calls as objects, not as strings */
+	int drop_answer;   /* what follows the last user or tool message is not written */
 	struct opt_list keep;
 	const struct prep_filter *filters;
 	size_t nfilters;

@@ -1,6 +1,6 @@
 /* text.h - the texts of a row: cleaned once, decoded once, copied as they were spelled
  *
- * What a row's bytes need before anything else reads them (DESIGN.md: texts stay byte for byte):
+ * Texts stay byte for byte but for what would not be JSON in UTF-8, or no text:
  *	- bytes that are not UTF-8 become U+FFFD, one for each maximal subpart
  *	- an escape of half a surrogate pair becomes \ufffd, which has the same length
  *	- bare NaN, Infinity, -Infinity, which exporters write and JSON does not know, become null

@@ -123,16 +123,27 @@ static void write_kept(struct prep_row *r, struct buf *b)
 	}
 }
 
+/* How many messages are written. */
+static size_t written(const struct prep_row *r)
+{
+	size_t n = r->conv.n;
+
+	while (r->rules->drop_answer && r->conv.msg[n - 1].role == PREP_ASSISTANT)
+		n--;
+	return n;
+}
+
 void prep_row_write(struct prep_row *r, struct span id, struct buf *b)
 {
 	const struct prep_conv *c = &r->conv;
+	size_t n = written(r);
 
 	buf_adds(b, "{\"id\":");
 	buf_add_json(b, id.p, id.n);
 	buf_adds(b, ",\"dataset\":");
 	buf_add_json(b, r->rules->name, strlen(r->rules->name));
 	buf_adds(b, ",\"messages\":[");
-	for (size_t i = 0; i < c->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (i)
 			buf_addc(b, ',');
 		write_message(r, b, &c->msg[i]);

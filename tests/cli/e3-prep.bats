@@ -137,6 +137,21 @@ texts() {
 	[[ $output == *"the input has 4 rows"* ]]
 }
 
+@test "--answers drop leaves out the last answer, and nothing else" {
+	printf '%s\n' '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"},{"role":"assistant","content":"d"}]}' >rows
+	[ "$(e3-prep -q --answers drop rows | jq -c '[.messages[].content]')" = '["a","b","c"]' ]
+	[ "$(e3-prep -q --answers keep rows | jq -c '[.messages[].content]')" = '["a","b","c","d"]' ]
+	run -2 e3-prep --answers drop --mode native rows
+	{ cat rows; sed 's/"d"/"e"/' rows; } >two
+	[ "$(e3-prep -q --answers drop --dedup exact two | wc -l)" -eq 2 ]
+}
+
+@test "--strict rejects what needs a repair" {
+	printf '%s\n' '{"prompt":"a"}' '{"prompt":"\ud83d"}' '{"prompt":"a","response":""}' >rows
+	run -0 e3-prep -o /dev/null --strict --rejects bad rows
+	[[ $output == *"3 in = 1 out + 2 rejected (empty-cut 1, surrogate 1)"* ]]
+}
+
 # ---- what comes in ----
 
 @test "empty input is no rows; blank lines, CR LF, a byte order mark and a missing end are no matter" {
