@@ -456,3 +456,13 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	done
 	grep -q 'without a model' man/e3-sim.1
 }
+
+@test "the manual's examples work" {
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh LIMITS/p' man/e3-sim.1 | sed -n '/^\.Bd/,/^\.Ed/{/^\.B/d;/^\.E/d;s/\\e$/\\/;p;}' >"$T/example"
+	[ "$(wc -l <"$T/example")" -eq 5 ]
+	ln -s "$PWD/pipelines" "$T/pipelines"
+	run sh -c "cd '$T' && PATH=$E3_BIN:\$PATH && . ./example"
+	[ "$status" -eq 0 ]
+	[[ $output = *'"owned_by": "e3-sim"'* ]]
+	"$E3_BIN/e3-sim" --faults | grep -q '^reset '
+}
