@@ -647,7 +647,7 @@ multi() {
 	serve
 	multi | infer -q --turns all -o out
 	jq -e 'all(.messages[].content; . != "old")' out >/dev/null
-	jq -e 'select(.id == "d/1") | [.generations[].message] == [1, 3, 5]' out
+	jq -e -s 'map(select(.id == "d/1"))[0] | [.generations[].message] == [1, 3, 5]' out
 	# the second prompt begins with the first one
 	jq -e '.generations | .[1].prompt_token_ids as $b | .[0].prompt_token_ids as $a
 		| $b[:($a | length)] == $a' out >/dev/null
