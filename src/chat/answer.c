@@ -254,13 +254,10 @@ int chat_answer(const struct chat *c, struct chat_work *w, const struct chat_con
     const struct ints *ids, struct arena *a, struct chat_answer *out, struct err *e)
 {
 	struct answer_text t = {.c = c, .tools = conv->tools, .a = a};
-	struct ints unused = {0}, body = *ids;
-	int rc;
+	struct ints body = *ids;
 
 	*out = (struct chat_answer){0};
-	rc = chat_prompt(c, w, conv, n, &unused, NULL, e);
-	ints_free(&unused);
-	if (rc < 0)
+	if (chat_prompt(c, w, conv, n, NULL, NULL, e) < 0) /* its text is in the work space */
 		return -1;
 	t.prompt = (struct span){w->prompt.text.data, w->prompt.text.len};
 	out->ended = t.ended = body.n > 0 && chat_is_end(c, body.v[body.n - 1]);

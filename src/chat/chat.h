@@ -87,7 +87,7 @@ struct chat_conv {
 int chat_read(struct chat_conv *conv, const struct rec *r, struct arena *a, struct err *e);
 
 /* The ids of render(messages[0..n), add_generation_prompt): what the server is sent to get message
- * n. Appended to ids. text (may be NULL) gets the rendered text. */
+ * n. Appended to ids. text gets the rendered text. Either may be NULL. */
 int chat_prompt(const struct chat *c, struct chat_work *w, const struct chat_conv *conv, size_t n,
     struct ints *ids, struct buf *text, struct err *e);
 

@@ -28,15 +28,19 @@ struct some {
 	size_t n;
 };
 
-static int own_prompt(
-    struct chat_work *w, struct chat_prep *p, size_t n, unsigned how, struct err *e)
+static int render_prompt(struct chat_work *w, struct chat_prep *p, size_t n, struct err *e)
 {
 	struct chat_ask ask = {p->hist, n, p->tools, p->tools_ts, p->conv->kwargs, 1, 0};
 
-	if (chat_prepare_history(p, n, e) < 0 ||
-	    chat_render(w->c, p->t, &ask, p->a, &w->prompt, e) < 0)
+	if (chat_prepare_history(p, n, e) < 0)
 		return -1;
-	return chat_encode_prompt(w, how, e);
+	return chat_render(w->c, p->t, &ask, p->a, &w->prompt, e);
+}
+
+static int own_prompt(
+    struct chat_work *w, struct chat_prep *p, size_t n, unsigned how, struct err *e)
+{
+	return render_prompt(w, p, n, e) < 0 ? -1 : chat_encode_prompt(w, how, e);
 }
 
 int chat_prompt(const struct chat *c, struct chat_work *w, const struct chat_conv *conv, size_t n,
@@ -45,9 +49,13 @@ int chat_prompt(const struct chat *c, struct chat_work *w, const struct chat_con
 	struct chat_prep p;
 
 	arena_reset(&w->arena);
-	if (chat_prepare(&p, c, conv, &w->arena, e) < 0 || own_prompt(w, &p, n, 0, e) < 0)
+	if (chat_prepare(&p, c, conv, &w->arena, e) < 0 || render_prompt(w, &p, n, e) < 0)
 		return -1;
-	ints_add(ids, w->ids.v, w->ids.n);
+	if (ids) {
+		if (chat_encode_prompt(w, 0, e) < 0)
+			return -1;
+		ints_add(ids, w->ids.v, w->ids.n);
+	}
 	if (text)
 		buf_add(text, w->prompt.text.data, w->prompt.text.len);
 	return 0;

@@ -191,6 +191,7 @@ static int set_options(struct http_xfer *t, const struct http_req *req)
 	    {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1}, {CURLOPT_FOLLOWLOCATION, 0},
 	    {CURLOPT_FAILONERROR, 0}, /* the body of an error is wanted */
 	    {CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS}, {CURLOPT_TIMEOUT_MS, (long)req->timeout_ms},
+	    {CURLOPT_BUFFERSIZE, 8192}, /* one a transfer: at 1,000 in flight it counts */
 	    {CURLOPT_LOW_SPEED_LIMIT, 0}, {CURLOPT_LOW_SPEED_TIME, 0}, {CURLOPT_TCP_KEEPALIVE, 1},
 	    {CURLOPT_TCP_KEEPIDLE, 30}, {CURLOPT_TCP_KEEPINTVL, 15}, {CURLOPT_TCP_NODELAY, 1},
 	    {CURLOPT_SSL_VERIFYPEER, 1}, {CURLOPT_SSL_VERIFYHOST, 2},

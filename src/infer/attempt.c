@@ -220,11 +220,10 @@ void attempt_charge(struct run *r, struct item *it)
 
 /* ---- back ---- */
 
-static void keep_body(struct item *it, struct http_done *d)
+static void keep_body(struct item *it, const struct http_done *d)
 {
 	buf_reset(&it->body);
 	buf_add(&it->body, d->body.data, d->body.len < BODY_KEPT ? d->body.len : BODY_KEPT);
-	it->status = d->status;
 }
 
 /* The body against what was asked; what is wrong in it->why. */
@@ -277,12 +276,15 @@ static void take_answer(struct run *r, struct item *it, struct result *a)
 	queue_wait(&r->queue, it);
 }
 
-static void finish(struct run *r, struct item *it, const struct serve_reply *reply)
+static void finish(
+    struct run *r, struct item *it, const struct serve_reply *reply, const struct http_done *d)
 {
 	struct endpoint *ep = it->ep;
 	struct result a;
 
+	buf_free(&it->body);
 	if (result_make(r, it, reply, &a, &it->why) < 0) {
+		keep_body(it, d);
 		it->outcome = (struct serve_outcome){CLASS_UNPARSED, "foreign token ids"};
 		it->why.class = "unparsed";
 		attempt_charge(r, it);
@@ -295,6 +297,8 @@ static void finish(struct run *r, struct item *it, const struct serve_reply *rep
 	r->n.prompt_tokens += reply->prompt_tokens > 0 ? (uint64_t)reply->prompt_tokens : 0;
 	r->n.completion_tokens +=
 	    reply->completion_tokens > 0 ? (uint64_t)reply->completion_tokens : 0;
+	if (r->o->policy[a.status] != POLICY_KEEP)
+		keep_body(it, d);
 	switch ((enum policy)r->o->policy[a.status]) {
 	case POLICY_KEEP: take_answer(r, it, &a); break;
 	case POLICY_DROP:
@@ -366,12 +370,13 @@ void attempt_done(struct run *r, struct item *it, struct http_done *d)
 		it->not_before = r->now + (uint64_t)d->retry_after * 1000;
 	ev.found = look(r, it, d, &reply);
 	it->outcome = serve_classify(&ev);
-	keep_body(it, d);
+	it->status = d->status;
 	if (it->outcome.class == CLASS_OK) {
 		if (it->ep->lone == it)
 			it->ep->lone = NULL;
-		finish(r, it, &reply);
+		finish(r, it, &reply, d);
 	} else {
+		keep_body(it, d);
 		it->ep->failed++;
 		/* what came whole has ended at the server too */
 		if (d->curl != 0 && it->outcome.class != CLASS_OUTAGE)

@@ -18,7 +18,7 @@
 #include "infer/report.h"
 #include "infer/signals.h"
 
-#define WINDOW_MIN  64
+#define WINDOW	    256
 #define OTHERS_MS   5000 /* for the other servers, once one is up */
 #define FAREWELL_MS 2000 /* for aborts, when the run is stopped */
 
@@ -104,9 +104,7 @@ static void set_window(struct run *r)
 
 	for (size_t i = 0; i < r->nep; i++)
 		all += r->ep[i]->limit;
-	r->window_max = r->o->window ? (size_t)r->o->window : 4 * all;
-	if (!r->o->window && r->window_max < WINDOW_MIN)
-		r->window_max = WINDOW_MIN;
+	r->window_max = all + (r->o->window ? (size_t)r->o->window : WINDOW);
 }
 
 static int over(const struct run *r)

@@ -72,13 +72,41 @@ int ids_read(struct ints *out, struct span v, const char *name, struct err *e)
 	}
 }
 
+#define ID_ROOM 11 /* 2147483647 and a comma */
+
+static char *put_id(char *p, uint32_t v)
+{
+	char digits[10];
+	size_t n = 0;
+
+	do {
+		digits[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	while (n > 0)
+		*p++ = digits[--n];
+	return p;
+}
+
 void ids_write(struct buf *out, const int32_t *v, size_t n)
 {
+	char *p;
+
 	buf_addc(out, '[');
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			buf_addc(out, ',');
-		buf_add_u64(out, (uint64_t)v[i]);
+	while (n > 0) {
+		size_t part =
+		    n < 4096 ? n : 4096; /* so that room is not asked for far beyond need */
+
+		p = buf_room(out, part * ID_ROOM);
+		for (size_t i = 0; i < part; i++) {
+			p = put_id(p, (uint32_t)v[i]);
+			*p++ = ',';
+		}
+		out->len = (size_t)(p - out->data);
+		v += part;
+		n -= part;
+		if (n == 0)
+			out->len--; /* the last comma */
 	}
 	buf_addc(out, ']');
 }

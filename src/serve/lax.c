@@ -68,7 +68,11 @@ static const char *skip_container(const char *p, const char *end)
 	uint64_t square[LAX_DEPTH / 64] = {0};
 	size_t depth = 0;
 
-	while (p && p < end) {
+	while (p) {
+		while (p < end && *p != '"' && (*p & 0x5f) != '[' && (*p & 0x5f) != ']')
+			p++; /* of a long array of numbers most is this */
+		if (p >= end)
+			break;
 		switch (*p) {
 		case '"': p = skip_string(p, end); continue;
 		case '[':
