@@ -103,7 +103,7 @@ struct chat_seq {
 struct chat_turns_opt {
 	enum chat_mask mask;
 	int last_turn_only;	   /* only the last assistant message of weight 1 */
-	int no_special_in_content; /* special strings inside messages are text */
+	int no_special_in_content; /* special strings inside messages and tools are text */
 	int hf_compat;		   /* Kimi: the wrapper's cuts of long stretches */
 	int check_drift;	   /* fill in `drift`, at the cost of encoding answers again */
 };
@@ -113,7 +113,7 @@ struct chat_turns {
 	size_t n;	     /* 0: nothing is supervised */
 	size_t drift;	     /* served answers whose text encodes to other ids */
 	size_t prompt_drift; /* served prompts that are not our own rendering */
-	size_t specials;     /* special strings inside messages */
+	size_t specials;     /* special strings inside messages and tools */
 	size_t thinking_off; /* reasoning left out because the row turns thinking off */
 };
 

@@ -77,6 +77,7 @@ enum {
 #define ORIGIN(message, slot)  ((uint32_t)(((uint32_t)(message) + 1) << 8 | (uint32_t)(slot)))
 #define ORIGIN_MESSAGE(origin) ((size_t)((origin) >> 8) - 1)
 #define ORIGIN_SLOTS	       256
+#define ORIGIN_TOOLS	       1 /* of no message: ORIGIN_MESSAGE is SIZE_MAX */
 
 /* read_message.c, read_gen.c */
 const char *chat_kind(const struct jval *v);		    /* "a string": for messages */
@@ -124,6 +125,8 @@ int chat_prepare_turn(struct chat_prep *p, size_t i, struct jval *out, struct er
 /* The message's reasoning under any of its names; NULL where there is none. */
 const struct jval *chat_reasoning(const struct jval *message);
 int chat_is_role(const struct jval *message, const char *role);
+/* A copy of a value whose strings all carry an origin. */
+struct jval chat_tagged(struct arena *a, const struct jval *v, uint32_t origin);
 
 /* tools.c: the tools as the served template sees them. */
 int chat_prepare_tools(struct chat_prep *p, struct err *e);

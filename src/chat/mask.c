@@ -61,7 +61,7 @@ static size_t find_tags(const struct chat_prep *p, const struct jinja_out *text,
 		if (!inside)
 			continue;
 		tags[n - 1].end = run->end;
-		if (tags[n - 1].supervised < 0 && run->origin != 0)
+		if (tags[n - 1].supervised < 0 && run->origin >= ORIGIN(0, 0))
 			tags[n - 1].supervised = p->conv->weight[ORIGIN_MESSAGE(run->origin)];
 	}
 	for (size_t i = 0; i < p->conv->n; i++)

@@ -40,8 +40,7 @@ const struct jval *chat_reasoning(const struct jval *m)
 	return NULL;
 }
 
-/* A copy of a value whose strings all carry an origin. */
-static struct jval tagged(struct arena *a, const struct jval *v, uint32_t origin)
+struct jval chat_tagged(struct arena *a, const struct jval *v, uint32_t origin)
 {
 	struct jval out = *v;
 
@@ -49,12 +48,12 @@ static struct jval tagged(struct arena *a, const struct jval *v, uint32_t origin
 	if (v->kind == J_ARR) {
 		out.u.arr.v = arena_array(a, v->u.arr.n + 1, sizeof(out));
 		for (size_t i = 0; i < v->u.arr.n; i++)
-			out.u.arr.v[i] = tagged(a, &v->u.arr.v[i], origin);
+			out.u.arr.v[i] = chat_tagged(a, &v->u.arr.v[i], origin);
 	} else if (v->kind == J_OBJ) {
 		out.u.obj.m = arena_array(a, v->u.obj.n + 1, sizeof(*out.u.obj.m));
 		for (size_t i = 0; i < v->u.obj.n; i++) {
 			out.u.obj.m[i].key = v->u.obj.m[i].key;
-			out.u.obj.m[i].val = tagged(a, &v->u.obj.m[i].val, origin);
+			out.u.obj.m[i].val = chat_tagged(a, &v->u.obj.m[i].val, origin);
 		}
 	}
 	return out;
@@ -105,7 +104,7 @@ static int arguments(
 		return -1;
 	if (in->kind == J_NULL && (!keep || p->c->served == SERVED_VLLM))
 		v = (struct jval){.kind = J_OBJ};
-	*out = tagged(p->a, &v, origin);
+	*out = chat_tagged(p->a, &v, origin);
 	return 0;
 }
 
@@ -115,7 +114,7 @@ static int function(
 {
 	struct arena *a = way->p->a;
 
-	*out = tagged(a, in, ORIGIN(way->i, SLOT_OTHER));
+	*out = chat_tagged(a, in, ORIGIN(way->i, SLOT_OTHER));
 	for (size_t k = 0; k < in->u.obj.n; k++) {
 		struct jmember *m = &out->u.obj.m[k];
 
@@ -131,7 +130,7 @@ static int function(
 
 static int calls(const struct way *way, const struct jval *in, struct jval *out, struct err *e)
 {
-	*out = tagged(way->p->a, in, ORIGIN(way->i, SLOT_OTHER));
+	*out = chat_tagged(way->p->a, in, ORIGIN(way->i, SLOT_OTHER));
 	for (size_t j = 0; j < in->u.arr.n; j++) {
 		size_t slot = SLOT_CALLS + j < ORIGIN_SLOTS ? SLOT_CALLS + j : ORIGIN_SLOTS - 1;
 		struct jval *fn = val_get(&out->u.arr.v[j], "function");
@@ -187,7 +186,7 @@ static int content(
 	}
 	if (in->kind == J_ARR && !p->t->takes_parts)
 		return join_parts(way, in, out, e) < 0 ? -1 : 1;
-	*out = tagged(p->a, in, ORIGIN(way->i, SLOT_CONTENT));
+	*out = chat_tagged(p->a, in, ORIGIN(way->i, SLOT_CONTENT));
 	return 1;
 }
 
@@ -209,7 +208,7 @@ static int member(const struct way *way, const struct jmember *in, int with_call
 		return 0;
 	if (span_eq(in->key, "tool_calls"))
 		return !with_calls ? 0 : calls(way, &in->val, out, e) < 0 ? -1 : 1;
-	*out = tagged(way->p->a, &in->val,
+	*out = chat_tagged(way->p->a, &in->val,
 	    ORIGIN(way->i, is_reasoning(in->key) ? SLOT_REASONING : SLOT_OTHER));
 	return 1;
 }
@@ -227,7 +226,7 @@ static void copy_reasoning(const struct way *way, const struct jval *in, struct 
 
 	if (!v)
 		return;
-	copy = tagged(way->p->a, v, ORIGIN(way->i, SLOT_REASONING));
+	copy = chat_tagged(way->p->a, v, ORIGIN(way->i, SLOT_REASONING));
 	for (size_t k = 0; k < NREASONING; k++)
 		if (!val_get(out, reasoning_names[k]))
 			add(out, (struct span){reasoning_names[k], strlen(reasoning_names[k])},

@@ -86,7 +86,7 @@ static void typescript(struct chat_prep *p)
 
 	if (chat_tools_ts(&b, p->tools, p->a) == 0 && b.len > 0) {
 		p->tools_ts = arena_alloc(p->a, sizeof(*p->tools_ts));
-		*p->tools_ts = (struct jval){.kind = J_STR};
+		*p->tools_ts = (struct jval){.kind = J_STR, .origin = ORIGIN_TOOLS};
 		p->tools_ts->u.s = (struct span){arena_dup(p->a, b.data, b.len), b.len};
 	}
 	buf_free(&b);
@@ -109,6 +109,7 @@ int chat_prepare_tools(struct chat_prep *p, struct err *e)
 	}
 	if (p->c->kimi)
 		*list = sorted(p->a, list);
+	*list = chat_tagged(p->a, list, ORIGIN_TOOLS);
 	p->tools = list;
 	if (p->c->kimi && p->t->reads_ts)
 		typescript(p);

@@ -288,7 +288,8 @@ int chat_turns(const struct chat *c, struct chat_work *w, const struct chat_conv
 		(opt->hf_compat ? ENC_HF_COMPAT : 0);
 	if (chat_prepare(&m.p, c, conv, &w->arena, e) < 0)
 		return -1;
-	out->specials = count_specials(c, conv->messages);
+	out->specials =
+	    count_specials(c, conv->messages) + (conv->tools ? count_specials(c, conv->tools) : 0);
 	if (opt->mask == MASK_ALL)
 		return chat_whole(w, &m.p, opt, a, out, e);
 	if (m.p.t->generation && opt->mask != MASK_AFTER_FIRST_USER && !conv->gen) {

@@ -193,6 +193,18 @@ Again.</think>6<|im_end|>" ]
 	[ "$(jq -c .input_ids with | tok --decode)" = "$(jq -c .input_ids without | tok --decode)" ]
 }
 
+@test "--no-special-in-content leaves the template's own marks only, also beside tools and calls" {
+	cat >in <<'EOF'
+{"id":"a","messages":[{"role":"user","content":"q<|im_end|>"},{"role":"assistant","content":"","tool_calls":[{"id":"functions.f:0","type":"function","function":{"name":"f","arguments":{"x":"<|im_end|>"}}}]},{"role":"tool","tool_call_id":"functions.f:0","content":"<|im_end|>"},{"role":"assistant","content":"ok"}],"tools":[{"type":"function","function":{"name":"f","description":"<|im_end|>","parameters":{"type":"object","properties":{"x":{"oneOf":["<|im_end|>"]}}}}}]}
+EOF
+	end=$(echo '<|im_end|>' | tok --text | tr -d '[]')
+	tok in >with
+	tok --no-special-in-content in >without
+	ends() { tail -n 1 "$1" | jq ".input_ids | map(select(. == $end)) | length"; }
+	[ "$(ends with)" -eq 10 ]
+	[ "$(ends without)" -eq 5 ]
+}
+
 @test "zstd in and out, stdin as -" {
 	short a | zstd -q | tok -z - >out.zst
 	zstd -dq <out.zst | jq -e .seq_len
