@@ -11,7 +11,7 @@
 #   make install        DESTDIR and prefix are honoured
 #   make deps           the Debian packages that building and running need
 #
-# Another build tree: make BUILD=build/NAME SAN=-fsanitize=...
+# Another build tree: make BUILD=build/NAME SAN=-fsanitize=...   The whole commands: make V=1
 
 prefix  = /usr/local
 bindir  = $(prefix)/bin
@@ -23,6 +23,8 @@ SAN     =
 E3_SHARED ?= ../shared
 
 CC      = gcc
+Q       = $(if $(V),,@)
+say     = @$(if $(V),:,printf '  %-4s %s\n') # one short line a file, unless V=1
 OPT     = -O2 -g
 WARN    = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion -Werror
 ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -Isrc $(OPT) $(WARN) $(SAN) -pthread $(CFLAGS)
@@ -42,31 +44,37 @@ all: $(PROGRAMS:%=$(BIN)/%)
 
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/libe3.a: $(LIBOBJ)
 	@rm -f $@
-	ar rcsD $@ $(LIBOBJ)
+	$(say) AR $@
+	$(Q)ar rcsD $@ $(LIBOBJ)
 
 $(BIN)/e3-%: $(BUILD)/obj/%/main.o $(BUILD)/libe3.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS)
 
 # ---- tests ----
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libe3.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS) -lcmocka
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS) -lcmocka
 
 # A fuzzer without its engine: replays corpus files.
 $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libe3.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< tests/fuzz/replay.c $(BUILD)/libe3.a $(LIBS)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< tests/fuzz/replay.c $(BUILD)/libe3.a $(LIBS)
 
 # What an oracle test drives.
 $(BUILD)/oracle/%: tests/oracle/%.c $(BUILD)/libe3.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS)
 
 tests: all $(UNIT) $(FUZZ:%=$(BUILD)/fuzz/%)
 
@@ -98,7 +106,8 @@ fuzz:
 
 $(BUILD)/engine/%: tests/fuzz/%.c $(BUILD)/libe3.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)/libe3.a $(LIBS)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)/libe3.a $(LIBS)
 
 bench: all
 	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/bench/run
