@@ -81,22 +81,23 @@ static void write_args(struct prep_row *r, struct buf *b, const struct call *c)
 
 static void add_call(struct prep_row *r, struct prep_msg *m, struct call *c)
 {
-	struct buf *b = &r->text;
+	struct buf *b = &r->calls;
 
 	if (!c->id.text.n)
 		make_id(r, c);
 	r->conv.ncalls++;
 	wait_for(r, c);
-	buf_reset(b);
-	buf_add(b, m->calls.p, m->calls.n);
-	buf_adds(b, m->calls.n ? ",{\"id\":" : "{\"id\":");
+	buf_addc(b, ',');
+	if (!m->ncalls)
+		m->calls = b->len;
+	buf_adds(b, "{\"id\":");
 	prep_text_write(b, &c->id);
 	buf_adds(b, ",\"type\":\"function\",\"function\":{\"name\":");
 	prep_text_write(b, &c->name);
 	buf_adds(b, ",\"arguments\":");
 	write_args(r, b, c);
 	buf_adds(b, "}}");
-	m->calls = (struct span){arena_dup(r->arena, b->data, b->len), b->len};
+	m->ncalls = b->len - m->calls;
 }
 
 int prep_call(struct prep_row *r, struct span object, struct prep_msg *m)
@@ -278,7 +279,8 @@ static int loose_call(struct prep_row *r, struct span s, struct prep_msg *m)
 
 int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m)
 {
-	const struct span before = m->calls;
+	const struct prep_msg before = *m;
+	const size_t len = r->calls.len;
 	struct span v;
 	int ok;
 
@@ -289,7 +291,9 @@ int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m)
 		ok = prep_call(r, v, m);
 	else
 		ok = *v.p == '[' && v.n > 2 && call_list(r, v, m);
-	if (!ok)
-		m->calls = before;
+	if (!ok) {
+		*m = before;
+		r->calls.len = len;
+	}
 	return ok;
 }

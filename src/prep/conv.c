@@ -32,7 +32,7 @@ static enum prep_turn skip(struct prep_row *r, enum prep_role role)
 
 static int called(const struct prep_msg *m)
 {
-	return m->calls.n || prep_has_call(m->content.text);
+	return m->ncalls || prep_has_call(m->content.text);
 }
 
 enum prep_turn prep_conv_turn(struct prep_row *r, enum prep_role role)
@@ -62,17 +62,12 @@ enum prep_turn prep_conv_turn(struct prep_row *r, enum prep_role role)
 	return PREP_TAKE;
 }
 
-/* One message with several calls, from turns that are one call each. */
-static int join_call(struct prep_row *r, const struct prep_msg *m)
+/* One message with several calls, from turns that are one call each: theirs stand behind its. */
+static int join_call(struct prep_row *r)
 {
 	struct prep_msg *last = &r->conv.msg[r->conv.n - 1];
-	size_t n = last->calls.n;
-	char *both = arena_alloc(r->arena, n + 1 + m->calls.n);
 
-	memcpy(both, last->calls.p, n);
-	both[n] = ',';
-	memcpy(both + n + 1, m->calls.p, m->calls.n);
-	last->calls = (struct span){both, n + 1 + m->calls.n};
+	last->ncalls = r->calls.len - last->calls;
 	return 1;
 }
 
@@ -81,14 +76,17 @@ static int same_text(struct span a, struct span b)
 	return a.n == b.n && a.n && !memcmp(a.p, b.p, a.n);
 }
 
+#define CALLS_SEARCHED 1000 /* beyond, results are taken to be in order */
+
 /* The call that a result answers: that of its id, else the next one in order. */
 static const struct prep_pending *answered(struct prep_conv *c, const struct prep_msg *m)
 {
 	size_t i = c->answered++;
+	const struct prep_pending *next = i < c->nwait ? &c->wait[i] : NULL;
 
-	if (!m->id.text.n)
-		return i < c->nwait ? &c->wait[i] : NULL;
-	for (i = 0; i < c->nwait; i++)
+	if (!m->id.text.n || (next && same_text(next->id.text, m->id.text)))
+		return next;
+	for (i = 0; i < c->nwait && i < CALLS_SEARCHED; i++)
 		if (same_text(c->wait[i].id.text, m->id.text))
 			return &c->wait[i];
 	return NULL;
@@ -124,10 +122,10 @@ int prep_conv_put(struct prep_row *r, const struct prep_msg *m)
 	struct prep_msg *to;
 	int empty = m->role == PREP_SYSTEM ? !m->content.text.p : !m->content.text.n;
 
-	if (empty && !m->calls.n && m->role != PREP_TOOL)
+	if (empty && !m->ncalls && m->role != PREP_TOOL)
 		return no_text(r, m);
 	if (m->role == PREP_CALL && c->msg[c->n - 1].call_turn)
-		return join_call(r, m);
+		return join_call(r);
 	/* a turn that was to be a further call, but is text */
 	if (m->role == PREP_ASSISTANT && c->msg[c->n - 1].role == PREP_ASSISTANT) {
 		cut(r, PREP_ORDER_CUT, "text behind a call");
@@ -144,6 +142,6 @@ int prep_conv_put(struct prep_row *r, const struct prep_msg *m)
 	c->users += to->role == PREP_USER;
 	c->answers += to->role == PREP_ASSISTANT;
 	prep_note(r, "message %zu: %s, %zu bytes%s", c->seen, prep_role_name(to->role),
-	    to->content.text.n, to->calls.n ? ", with a call" : "");
+	    to->content.text.n, to->ncalls ? ", with a call" : "");
 	return 1;
 }

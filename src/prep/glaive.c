@@ -144,6 +144,8 @@ static const char *definition(struct prep_row *r, const char *p, const char *end
 	return prep_tool_add(r, list, v) ? q : NULL;
 }
 
+#define BRACES_TRIED 100 /* that begin no definition; a text of braces would take for ever */
+
 static struct span without_end_blanks(struct span s)
 {
 	while (s.n && prep_blank(s.p[s.n - 1]))
@@ -156,13 +158,16 @@ static void part_system(struct prep_row *r, struct span s, struct buf *prose, st
 {
 	const char *p = s.p, *end = s.p + s.n, *brace, *from_here = p;
 	struct span before;
+	int tries = BRACES_TRIED;
 
-	while ((brace = memchr(from_here, '{', (size_t)(end - from_here)))) {
+	while (tries > 0 && (brace = memchr(from_here, '{', (size_t)(end - from_here)))) {
 		const char *q = definition(r, brace, end, tools);
 
 		from_here = q ? q : brace + 1;
-		if (!q)
+		if (!q) {
+			tries--;
 			continue;
+		}
 		before = without_end_blanks((struct span){p, (size_t)(brace - p)});
 		buf_add(prose, before.p, before.n);
 		p = q;

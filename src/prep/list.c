@@ -90,35 +90,35 @@ static int read_part(struct prep_row *r, struct span part, struct span *text)
 	return span_eq(type, "\"reasoning\"") ? 1 : span_eq(type, "\"tool_call\"") ? 2 : -1;
 }
 
-static void append(struct prep_row *r, struct prep_text *to, struct span s)
+static struct prep_text joined(struct prep_row *r, const struct buf *b)
 {
-	char *both = arena_alloc(r->arena, to->text.n + s.n + 1);
-
-	if (to->text.n)
-		memcpy(both, to->text.p, to->text.n);
-	memcpy(both + to->text.n, s.p, s.n);
-	*to = prep_text_plain((struct span){both, to->text.n + s.n});
+	return prep_text_plain((struct span){arena_dup(r->arena, b->data, b->len), b->len});
 }
 
 /* Texts are joined without anything between them. */
 static int read_parts(struct prep_row *r, struct raw *raw, int member, struct prep_msg *m)
 {
+	struct buf content = {0}, thought = {0};
 	struct prep_walk w;
 	struct span part, text;
-	size_t i = 0;
+	int rc = 0;
 
 	prep_walk_open(&w, raw->v[member]);
-	for (; prep_walk_item(&w, &part); i++) {
+	for (size_t i = 0; rc == 0 && prep_walk_item(&w, &part); i++) {
 		int kind = read_part(r, part, &text);
 
 		if (kind < 0 || (kind == 2 && !prep_call_text(r, text, m)))
-			return err_set(r->e, "type",
-			    "%s[%zu].%s[%zu]: expected a part that is text", raw->column,
-			    raw->index, names[member], i);
-		if (kind < 2)
-			append(r, kind ? &m->reasoning : &m->content, text);
+			rc = err_set(r->e, "type", "%s[%zu].%s[%zu]: expected a part that is text",
+			    raw->column, raw->index, names[member], i);
+		else if (kind < 2)
+			buf_add(kind ? &thought : &content, text.p, text.n);
 	}
-	return 0;
+	m->content = joined(r, &content);
+	if (thought.len)
+		m->reasoning = joined(r, &thought);
+	buf_free(&content);
+	buf_free(&thought);
+	return rc;
 }
 
 static int read_content(struct prep_row *r, struct raw *raw, struct prep_msg *m)
@@ -182,7 +182,7 @@ static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *
 		m->reasoning = prep_text_of(raw->v[thought], r->arena);
 	if (raw->v[TOOL_CALLS].p && prep_calls(r, raw->v[TOOL_CALLS], m, names[TOOL_CALLS]) < 0)
 		return err_prefix(r->e, "%s[%zu].", raw->column, raw->index);
-	if (raw->v[FUNCTION_CALL].p && !m->calls.n) {
+	if (raw->v[FUNCTION_CALL].p && !m->ncalls) {
 		if (*raw->v[FUNCTION_CALL].p != '{' || !prep_call(r, raw->v[FUNCTION_CALL], m))
 			return bad_type(r, raw, FUNCTION_CALL, "an object with a name");
 	}

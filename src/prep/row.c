@@ -197,6 +197,7 @@ static void begin(struct prep_row *r, struct arena *a, struct err *e)
 	c->n = c->seen = c->users = c->answers = 0;
 	c->nwait = c->answered = c->ncalls = 0;
 	c->tools = (struct span){0};
+	buf_reset(&r->calls);
 }
 
 int prep_row_convert(
@@ -233,6 +234,7 @@ void prep_row_free(struct prep_row *r)
 	buf_free(&r->scratch);
 	buf_free(&r->text);
 	buf_free(&r->hash);
+	buf_free(&r->calls);
 	free(r->conv.msg);
 	free(r->conv.wait);
 }

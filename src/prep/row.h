@@ -87,7 +87,7 @@ struct prep_msg {
 	enum prep_role role;
 	struct prep_text content;
 	struct prep_text reasoning;
-	struct span calls;	   /* tool_calls as JSON, without the brackets */
+	size_t calls, ncalls;	   /* prep_calls_of: tool_calls as JSON, without the brackets */
 	struct prep_text id, name; /* tool_call_id and name */
 	int call_turn;		   /* was PREP_CALL */
 	int untrained;		   /* the row itself says weight 0 */
@@ -115,6 +115,7 @@ struct prep_row {
 	struct rec rec;	  /* the cleaned row */
 	struct rec inner; /* scratch of prep_walk_check */
 	struct buf scratch, text, hash;
+	struct buf calls; /* of all messages, one behind the other, each behind a comma */
 	const struct prep_format *format;
 	struct prep_conv conv;
 	uint64_t count[PREP_COUNTS];
@@ -134,6 +135,11 @@ void prep_row_write(struct prep_row *r, struct span id, struct buf *out);
 struct hash128 prep_row_conv_hash(struct prep_row *r);
 struct hash128 prep_row_prompt_hash(struct prep_row *r);
 void prep_row_free(struct prep_row *r);
+
+static inline struct span prep_calls_of(const struct prep_row *r, const struct prep_msg *m)
+{
+	return (struct span){m->ncalls ? r->calls.data + m->calls : "", m->ncalls};
+}
 
 /* ---- for the readers ---- */
 

@@ -19,9 +19,11 @@ static void write_message(struct prep_row *r, struct buf *b, const struct prep_m
 	write_text(b, "\",\"content\":", &m->content);
 	if (m->reasoning.text.n)
 		write_text(b, ",\"reasoning_content\":", &m->reasoning);
-	if (m->calls.n) {
+	if (m->ncalls) {
+		struct span calls = prep_calls_of(r, m);
+
 		buf_adds(b, ",\"tool_calls\":[");
-		buf_add(b, m->calls.p, m->calls.n);
+		buf_add(b, calls.p, calls.n);
 		buf_addc(b, ']');
 	}
 	if (m->id.text.n)
@@ -168,12 +170,12 @@ static void frame(struct buf *b, struct span s)
 	buf_add(b, s.p, s.n);
 }
 
-static void frame_message(struct buf *b, const struct prep_msg *m)
+static void frame_message(const struct prep_row *r, struct buf *b, const struct prep_msg *m)
 {
 	buf_addc(b, (char)m->role);
 	frame(b, m->content.text);
 	frame(b, m->reasoning.text);
-	frame(b, m->calls);
+	frame(b, prep_calls_of(r, m));
 	frame(b, m->name.text);
 }
 
@@ -184,7 +186,7 @@ struct hash128 prep_row_conv_hash(struct prep_row *r)
 	buf_reset(b);
 	frame(b, r->conv.tools);
 	for (size_t i = 0; i < r->conv.n; i++)
-		frame_message(b, &r->conv.msg[i]);
+		frame_message(r, b, &r->conv.msg[i]);
 	return hash128(b->data, b->len);
 }
 
@@ -195,8 +197,8 @@ struct hash128 prep_row_prompt_hash(struct prep_row *r)
 
 	buf_reset(b);
 	frame(b, r->conv.tools);
-	frame_message(b, m);
+	frame_message(r, b, m);
 	if (m->role == PREP_SYSTEM)
-		frame_message(b, m + 1);
+		frame_message(r, b, m + 1);
 	return hash128(b->data, b->len);
 }

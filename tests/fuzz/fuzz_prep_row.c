@@ -28,7 +28,7 @@ static void check_order(const struct prep_conv *c, int native)
 		must(role != PREP_USER || last == PREP_ASSISTANT);
 		must(role != PREP_ASSISTANT || last == PREP_USER || last == PREP_TOOL);
 		must(role != PREP_TOOL || last == PREP_ASSISTANT || last == PREP_TOOL);
-		must(role == PREP_TOOL || c->msg[i].content.text.n || c->msg[i].calls.n);
+		must(role == PREP_TOOL || c->msg[i].content.text.n || c->msg[i].ncalls);
 	}
 }
 

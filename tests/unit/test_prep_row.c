@@ -23,7 +23,7 @@ static void convert(struct prep_rules *rules, const char *line, struct buf *got,
 		const struct prep_msg *m = &r.conv.msg[i];
 		char c = letters[m->role];
 
-		buf_addc(got, m->calls.n ? (char)(c - 32) : c);
+		buf_addc(got, m->ncalls ? (char)(c - 32) : c);
 	}
 	if (rc > 0)
 		buf_adds(got, "filtered");
