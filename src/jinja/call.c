@@ -4,14 +4,11 @@
 #include "jinja/iter.h"
 #include "jinja/text.h"
 
-#define SMALL 6 /* arguments that need no memory of their own */
-
+/* In the arena: calls nest deep, so their frames on the stack must be small. */
 struct arg_list {
 	struct value *v;
 	struct kwarg *kw;
 	size_t n, nkw;
-	struct value small[SMALL];
-	struct kwarg small_kw[SMALL];
 };
 
 /* ---- arguments as they are written ---- */
@@ -24,7 +21,8 @@ static int add_star(struct rt *rt, const struct value *v, struct arg_list *a)
 		return -1;
 	grown = rt_array(rt, a->n + all.u.list->n, sizeof(*grown));
 	memcpy(grown, a->v, a->n * sizeof(*grown));
-	memcpy(grown + a->n, all.u.list->v, all.u.list->n * sizeof(*grown));
+	if (all.u.list->n > 0)
+		memcpy(grown + a->n, all.u.list->v, all.u.list->n * sizeof(*grown));
 	a->n += all.u.list->n;
 	a->v = grown;
 	return 0;
@@ -39,7 +37,8 @@ static int add_starstar(struct rt *rt, const struct value *v, struct arg_list *a
 		return rt_fail(rt, "** needs a dict, not a value of type '%s'", value_type(v));
 	dict_open(rt, d);
 	grown = rt_array(rt, a->nkw + d->n, sizeof(*grown));
-	memcpy(grown, a->kw, a->nkw * sizeof(*grown));
+	if (a->nkw > 0)
+		memcpy(grown, a->kw, a->nkw * sizeof(*grown));
 	for (size_t i = 0; i < d->n; i++) {
 		const struct value *k = &d->p[i].key;
 
@@ -53,13 +52,14 @@ static int add_starstar(struct rt *rt, const struct value *v, struct arg_list *a
 
 static void arg_room(struct rt *rt, const struct node *list, struct arg_list *a)
 {
-	size_t n = 0;
+	size_t n = 0, named = 0;
 
-	for (; list; list = list->next)
-		n++;
-	a->n = a->nkw = 0;
-	a->v = n <= SMALL ? a->small : rt_array(rt, n, sizeof(*a->v));
-	a->kw = n <= SMALL ? a->small_kw : rt_array(rt, n, sizeof(*a->kw));
+	for (; list; list = list->next) {
+		n += list->kind != N_KEYWORD;
+		named += list->kind == N_KEYWORD;
+	}
+	*a = (struct arg_list){.v = rt_array(rt, n, sizeof(*a->v))};
+	a->kw = named ? rt_array(rt, named, sizeof(*a->kw)) : NULL;
 }
 
 static int eval_args(struct rt *rt, struct frame *f, const struct node *list, struct arg_list *a)

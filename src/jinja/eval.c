@@ -269,8 +269,8 @@ int eval(struct rt *rt, struct frame *f, const struct node *n, struct value *out
 	rt->at = n;
 	if (rt_step(rt, 0) < 0)
 		return -1;
-	if (++rt->nest > rt->max.depth * 16)
-		return rt_fail(rt, "evaluation nested deeper than %u", rt->max.depth * 16);
+	if (++rt->nest > rt->max.depth * NEST)
+		return rt_fail(rt, "evaluation nested deeper than %u", rt->max.depth * NEST);
 	rc = by_kind[n->kind](rt, f, n, out);
 	rt->nest--;
 	return rc;

@@ -42,8 +42,8 @@ static int namespace_of(struct rt *rt, struct frame *f, const struct node *n, st
 	rt->at = n;
 	if (out->kind == V_NAMESPACE)
 		return 0;
-	return rt_fail(rt, "can't set an attribute of a value of type '%s': only of a namespace",
-	    value_type(out));
+	return rt_fail(rt, "can't set an attribute of '%.*s', which is no namespace",
+	    n->a->name.n > 64 ? 64 : (int)n->a->name.n, n->a->name.p);
 }
 
 /* Refuses a target that is no namespace before the value is evaluated. */
@@ -298,8 +298,8 @@ int exec_list(struct rt *rt, struct frame *f, const struct node *n)
 {
 	int flow = FLOW_NEXT;
 
-	if (++rt->nest > rt->max.depth * 16)
-		return rt_fail(rt, "evaluation nested deeper than %u", rt->max.depth * 16);
+	if (++rt->nest > rt->max.depth * NEST)
+		return rt_fail(rt, "evaluation nested deeper than %u", rt->max.depth * NEST);
 	for (; n && flow == FLOW_NEXT; n = n->next) {
 		rt->at = n;
 		flow = rt_step(rt, 0) < 0 ? -1 : exec_one(rt, f, n);

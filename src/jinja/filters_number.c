@@ -48,61 +48,65 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
 }
 
-/* Python's int(str, base). 1: done, 0: not an integer, -1. */
-static int parse_int(struct rt *rt, const struct value *s, int64_t base, struct value *out)
+/* Digits as an int, or as a V_BIG where they do not fit: 1, 0 when they are none, -1. */
+static int digits_value(struct rt *rt, struct span d, int64_t base, int neg, struct value *out)
 {
-	size_t n;
-	char *p = number_text(rt, s, &n);
-	int neg, big = 0;
-	int64_t v = 0;
+	int64_t v = 0; /* counts down: the lowest int has no positive counterpart */
+	char *big;
+	int over = 0;
 
-	if (!p)
-		return 0;
-	neg = *p == '-';
-	if (*p == '-' || *p == '+') {
-		p++;
-		n--;
-	}
-	if (n > 2 && p[0] == '0') {
-		int radix = (p[1] | 32) == 'x'	 ? 16
-			    : (p[1] | 32) == 'o' ? 8
-			    : (p[1] | 32) == 'b' ? 2
-						 : 0;
-
-		if (radix && (base == radix || base == 0)) {
-			base = radix;
-			p += 2;
-			n -= 2;
-		}
-	}
-	if (base == 0)
-		base = 10;
-	if (n == 0)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		int x = digit_of(p[i]);
+	for (size_t i = 0; i < d.n; i++) {
+		int x = digit_of(d.p[i]);
 
 		if (x >= base)
 			return 0;
-		big |= __builtin_mul_overflow(v, base, &v) || __builtin_sub_overflow(v, x, &v);
+		over |= __builtin_mul_overflow(v, base, &v) || __builtin_sub_overflow(v, x, &v);
 	}
-	if (!big && (neg || v != INT64_MIN)) {
+	if (!over && (neg || v != INT64_MIN)) {
 		value_int(out, neg ? v : -v);
 		return 1;
 	}
 	if (base != 10)
 		return rt_fail(rt, "an integer beyond 64 bits in base %lld", (long long)base);
-	while (n > 1 && *p == '0') {
-		p++;
-		n--;
+	while (d.n > 1 && *d.p == '0') {
+		d.p++;
+		d.n--;
 	}
-	if (neg) { /* the sign stood there, or a zero */
-		*--p = '-';
-		n++;
-	}
-	value_str(out, p, n);
+	big = rt_alloc(rt, d.n + 1);
+	big[0] = '-';
+	memcpy(big + 1, d.p, d.n);
+	value_str(out, big + !neg, d.n + (size_t)neg);
 	out->kind = V_BIG;
 	return 1;
+}
+
+/* What "0x", "0o" or "0b" says. */
+static int64_t prefix_base(struct span d)
+{
+	if (d.n < 3 || d.p[0] != '0')
+		return 0;
+	return (d.p[1] | 32) == 'x' ? 16 : (d.p[1] | 32) == 'o' ? 8 : (d.p[1] | 32) == 'b' ? 2 : 0;
+}
+
+/* Python's int(str, base): 1, 0 when it is no integer, -1. */
+static int parse_int(struct rt *rt, const struct value *s, int64_t base, struct value *out)
+{
+	struct span d = {.n = 0};
+	int64_t prefix;
+	int neg;
+
+	d.p = number_text(rt, s, &d.n);
+	if (!d.p)
+		return 0;
+	neg = *d.p == '-';
+	if (*d.p == '-' || *d.p == '+')
+		d = (struct span){d.p + 1, d.n - 1};
+	prefix = prefix_base(d);
+	if (prefix && (base == prefix || base == 0)) {
+		base = prefix;
+		d = (struct span){d.p + 2, d.n - 2};
+	}
+	return d.n > 0 ? digits_value(rt, d, base ? base : 10, neg, out) : 0;
 }
 
 /* Python's float(str). */

@@ -180,10 +180,11 @@ static int sort_key(struct rt *rt, const struct value *item, const struct value 
 static int do_sort(struct rt *rt, const struct call *c, struct value *out)
 {
 	struct value paths, comma = STR_LITERAL(","), *key;
+	struct str_cuts cuts = {.sep = &comma, .max = -1};
 	int cased = arg_truth(rt, c, 1, 0);
 
 	if (c->arg[2].kind == V_STR) {
-		if (str_split(rt, &c->arg[2], &comma, -1, 0, &paths) < 0)
+		if (str_split(rt, &c->arg[2], &cuts, &paths) < 0)
 			return -1;
 	} else {
 		*value_list(rt, V_LIST, 1, &paths) = c->arg[2];

@@ -103,13 +103,13 @@ static int do_title(struct rt *rt, const struct call *c, struct value *out)
 
 static int do_replace(struct rt *rt, const struct call *c, struct value *out)
 {
-	struct value s, old, new;
-	int64_t count = -1;
+	struct str_replacement r = {.count = -1};
+	struct value s;
 
-	if (text_str(rt, c->self, &s) < 0 || text_str(rt, &c->arg[0], &old) < 0 ||
-	    text_str(rt, &c->arg[1], &new) < 0 ||
-	    (arg_given(c, 2) && arg_int(rt, c, 2, -1, &count) < 0) ||
-	    str_replace(rt, &s, &old, &new, count, out) < 0)
+	if (text_str(rt, c->self, &s) < 0 || text_str(rt, &c->arg[0], &r.old) < 0 ||
+	    text_str(rt, &c->arg[1], &r.new) < 0 ||
+	    (arg_given(c, 2) && arg_int(rt, c, 2, -1, &r.count) < 0) ||
+	    str_replace(rt, &s, &r, out) < 0)
 		return -1;
 	out->flags &= (uint8_t)~STR_SAFE;
 	return 0;

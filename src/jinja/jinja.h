@@ -41,8 +41,9 @@ struct jinja_limits {
 	size_t steps;	/* evaluations, and one for every 32 bytes touched; 0: 50,000,000 */
 	size_t output;	/* bytes printed; 0: 256 MiB */
 	size_t memory;	/* bytes of values; 0: 1 GiB */
-	unsigned depth; /* macro calls inside one another; 0: 200. Statements and expressions
-			 * nest up to 16 times as deep, values up to 1,000 */
+	unsigned depth; /* macro calls inside one another; 0: 200, which takes at most 1 MiB of
+			 * stack. Statements and expressions nest up to 12 times as deep, values
+			 * up to 1,000 */
 };
 
 struct jinja_run {

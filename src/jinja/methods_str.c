@@ -79,25 +79,24 @@ static int do_swapcase(struct rt *rt, const struct call *c, struct value *out)
 
 static int do_replace(struct rt *rt, const struct call *c, struct value *out)
 {
-	struct value old, new;
-	int64_t count;
+	struct str_replacement r;
 
-	if (text_arg(rt, c, 0, &old) < 0 || text_arg(rt, c, 1, &new) < 0 ||
-	    arg_int(rt, c, 2, -1, &count) < 0 ||
-	    str_replace(rt, c->self, &old, &new, count, out) < 0)
+	if (text_arg(rt, c, 0, &r.old) < 0 || text_arg(rt, c, 1, &r.new) < 0 ||
+	    arg_int(rt, c, 2, -1, &r.count) < 0 || str_replace(rt, c->self, &r, out) < 0)
 		return -1;
 	return keep_safe(c, out);
 }
 
 static int split(struct rt *rt, const struct call *c, int right, struct value *out)
 {
+	struct str_cuts cuts = {.right = right};
 	struct value sep;
-	int64_t max;
 
-	if ((arg_given(c, 0) && arg_str(rt, c, 0, &sep) < 0) || arg_int(rt, c, 1, -1, &max) < 0)
+	if ((arg_given(c, 0) && arg_str(rt, c, 0, &sep) < 0) ||
+	    arg_int(rt, c, 1, -1, &cuts.max) < 0)
 		return -1;
-	return str_split(
-	    rt, c->self, arg_given(c, 0) ? &sep : NULL, max < 0 ? -1 : max, right, out);
+	cuts.sep = arg_given(c, 0) ? &sep : NULL;
+	return str_split(rt, c->self, &cuts, out);
 }
 
 static int do_split(struct rt *rt, const struct call *c, struct value *out)
@@ -121,11 +120,11 @@ static int do_join(struct rt *rt, const struct call *c, struct value *out)
 }
 
 /* (before, separator, after) of the first or last hit at byte `hit`. */
-static int partition(
-    struct rt *rt, const struct call *c, size_t hit, size_t n, int right, struct value *out)
+static int partition(struct rt *rt, const struct call *c, size_t hit, int right, struct value *out)
 {
 	struct value *v = value_list(rt, V_TUPLE, 3, out);
 	const struct value *s = c->self;
+	size_t n = c->arg[0].u.s.n;
 	struct value empty = STR_LITERAL("");
 
 	if (hit == TEXT_NONE) {
@@ -139,32 +138,32 @@ static int partition(
 	return 0;
 }
 
+static int separator(struct rt *rt, const struct call *c, struct span *sep)
+{
+	struct value v;
+
+	if (arg_str(rt, c, 0, &v) < 0)
+		return -1;
+	*sep = (struct span){v.u.s.p, v.u.s.n};
+	return sep->n > 0 ? 0 : rt_fail(rt, "an empty separator");
+}
+
 static int do_partition(struct rt *rt, const struct call *c, struct value *out)
 {
-	struct value sep;
+	struct span all = {c->self->u.s.p, c->self->u.s.n}, sep;
 
-	if (arg_str(rt, c, 0, &sep) < 0)
+	if (separator(rt, c, &sep) < 0)
 		return -1;
-	if (sep.u.s.n == 0)
-		return rt_fail(rt, "an empty separator");
-	return partition(rt, c,
-	    text_find(rt, (struct span){c->self->u.s.p, c->self->u.s.n},
-		(struct span){sep.u.s.p, sep.u.s.n}, 0),
-	    sep.u.s.n, 0, out);
+	return partition(rt, c, text_find(rt, all, sep, 0), 0, out);
 }
 
 static int do_rpartition(struct rt *rt, const struct call *c, struct value *out)
 {
-	struct value sep;
+	struct span all = {c->self->u.s.p, c->self->u.s.n}, sep;
 
-	if (arg_str(rt, c, 0, &sep) < 0)
+	if (separator(rt, c, &sep) < 0)
 		return -1;
-	if (sep.u.s.n == 0)
-		return rt_fail(rt, "an empty separator");
-	return partition(rt, c,
-	    text_rfind(rt, (struct span){c->self->u.s.p, c->self->u.s.n},
-		(struct span){sep.u.s.p, sep.u.s.n}),
-	    sep.u.s.n, 1, out);
+	return partition(rt, c, text_rfind(rt, all, sep), 1, out);
 }
 
 static int remove_end(struct rt *rt, const struct call *c, int suffix, struct value *out)

@@ -2,7 +2,8 @@
  *
  *	statements  parse.c: {% for %}, {% if %}, {% macro %}, {% set %} ...
  *	expressions parse_expr.c, loosest first: inline if, or, and, not, comparisons, + -, ~,
- *		    * / // %, **, unary, then postfix (.x [x] (x)), filters and tests
+ *		    * / // %, **, unary
+ *	operands    parse_atom.c: literals, names, postfix (.x [x] (x)), filters and tests; targets
  *
  * Recursion is bounded by PARSE_DEPTH.
  */
@@ -25,7 +26,7 @@ struct parser {
 /* Fills t->body. */
 int parse_template(struct jinja *t, const struct tokens *tokens, struct err *e);
 
-/* ---- between parse.c and parse_expr.c; NULL and -1 are errors ---- */
+/* ---- between the three files; NULL and -1 are errors ---- */
 
 struct node *parse_node(struct parser *p, enum node_kind kind, uint32_t at);
 int parse_fail(struct parser *p, uint32_t at, const char *fmt, ...)
@@ -37,6 +38,7 @@ int take(struct parser *p, enum token_kind kind); /* 1: was there, and is behind
 int take_word(struct parser *p, const char *word);
 int need(struct parser *p, enum token_kind kind);
 
+struct node *parse_node1(struct parser *p, enum node_kind kind, uint32_t at, struct node *a);
 struct node *parse_expr(struct parser *p);
 struct node *parse_expr_no_cond(struct parser *p); /* without an inline if */
 /* a, b, c: a tuple; one expression without a comma is itself. `stop` (may be NULL) is a word that
@@ -44,6 +46,9 @@ struct node *parse_expr_no_cond(struct parser *p); /* without an inline if */
 struct node *parse_tuple(struct parser *p, int with_cond, const char *stop);
 /* A target of set or for: names, a.b where `ns`, tuples of them. */
 struct node *parse_target(struct parser *p, int ns, const char *stop);
+struct node *parse_atom(struct parser *p);
+struct node *parse_postfix(struct parser *p, struct node *n);
+struct node *parse_filters_and_tests(struct parser *p, struct node *n);
 /* |a|b(c) over `operand`, which is NULL for the filter of a block; `first`: without its bar. */
 struct node *parse_filters(struct parser *p, struct node *operand, int first);
 

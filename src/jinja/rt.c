@@ -14,6 +14,9 @@ int rt_fail(struct rt *rt, const char *fmt, ...)
 	char msg[sizeof(rt->e->msg)];
 	va_list ap;
 
+	if (rt->failed)
+		return -1;
+	rt->failed = 1;
 	va_start(ap, fmt);
 	vsnprintf(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
@@ -109,26 +112,32 @@ static uint32_t inner_origin(const struct jinja_run *r)
 	return r->origin | (r->generation ? ORIGIN_GENERATION : 0);
 }
 
-void rt_captured(struct rt *rt, const struct capture *c, struct value *out)
+/* What was printed since, n bytes in nrun runs, with a store of its own. */
+static void captured_text(struct rt *rt, const struct capture *c, size_t n, struct value *out)
 {
 	struct jinja_out *o = rt->out;
-	size_t n = o->text.len - c->text, nrun = o->nruns - c->run;
 	const struct jinja_run *run = o->runs + c->run;
-	struct store *b;
+	size_t nrun = o->nruns - c->run;
+	struct store *b = rt_alloc(rt, sizeof(*b));
+
+	*b = (struct store){
+	    .data = rt_alloc(rt, n), .len = n, .cap = n, .nrun = nrun, .caprun = nrun};
+	b->run = rt_array(rt, nrun, sizeof(*b->run));
+	memcpy(b->data, o->text.data + c->text, n);
+	for (size_t i = 0; i < nrun; i++)
+		b->run[i] = (struct text_run){run[i].end - c->text, inner_origin(&run[i])};
+	value_str(out, b->data, n);
+	out->u.s.b = b;
+	out->origin = b->run[0].origin;
+	out->flags = nrun > 1 ? STR_RUNS : 0;
+}
+
+void rt_captured(struct rt *rt, const struct capture *c, struct value *out)
+{
+	size_t n = rt->out->text.len - c->text;
 
 	value_str(out, "", 0);
-	if (n > 0) {
-		b = rt_alloc(rt, sizeof(*b));
-		*b = (struct store){.data = rt_alloc(rt, n), .len = n, .cap = n};
-		b->run = rt_array(rt, nrun, sizeof(*b->run));
-		b->nrun = b->caprun = nrun;
-		memcpy(b->data, o->text.data + c->text, n);
-		for (size_t i = 0; i < nrun; i++)
-			b->run[i] = (struct text_run){run[i].end - c->text, inner_origin(&run[i])};
-		value_str(out, b->data, n);
-		out->u.s.b = b;
-		out->origin = b->run[0].origin;
-		out->flags = nrun > 1 ? STR_RUNS : 0;
-	}
+	if (n > 0)
+		captured_text(rt, c, n, out);
 	rt_drop(rt, c);
 }

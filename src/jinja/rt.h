@@ -15,6 +15,7 @@
 struct node;
 
 #define ORIGIN_GENERATION 0x80000000u /* set in origins inside {% generation %} */
+#define NEST		  12	      /* evaluations in one another, for each macro call */
 #define VALUE_DEPTH	  1000	      /* lists in lists, for ==, repr, tojson, hash */
 
 struct rt {
@@ -28,6 +29,7 @@ struct rt {
 	size_t steps, used;
 	size_t floor;		     /* runs of the output below this one are closed */
 	unsigned calls, nest, depth; /* of macros, of evaluation, of values */
+	int failed;		     /* the first error stays */
 	uint32_t generation;	     /* ORIGIN_GENERATION or 0 */
 };
 

@@ -134,23 +134,30 @@ static enum str_case case_now(enum str_case to, uint32_t cp, size_t at, int in_w
 	}
 }
 
-static void case_piece(struct text *t, struct span all, size_t from, size_t end, uint32_t origin,
-    enum str_case to, int *in_word)
+struct casing {
+	struct text t;
+	struct span all;
+	enum str_case to;
+	int in_word;
+};
+
+/* The characters from `from` to `end`, which have one origin. */
+static void case_piece(struct casing *c, size_t from, size_t end, uint32_t origin)
 {
 	char buf[256];
 	size_t n = 0;
 
 	for (size_t at = from; at < end;) {
 		uint32_t cp = 0, mapped[3];
-		size_t len = utf8_decode(all.p + at, all.n - at, &cp), k;
+		size_t len = utf8_decode(c->all.p + at, c->all.n - at, &cp), k;
 
-		k = map_char(all, at, cp, case_now(to, cp, at, *in_word), mapped);
-		*in_word = u_is(U_CASED, cp);
+		k = map_char(c->all, at, cp, case_now(c->to, cp, at, c->in_word), mapped);
+		c->in_word = u_is(U_CASED, cp);
 		for (size_t i = 0; i < k; i++)
 			n += utf8_encode(mapped[i], buf + n);
 		at += len ? len : 1;
 		if (n > sizeof(buf) - 16 || at >= end) {
-			text_add(t, buf, n, origin);
+			text_add(&c->t, buf, n, origin);
 			n = 0;
 		}
 	}
@@ -158,14 +165,13 @@ static void case_piece(struct text *t, struct span all, size_t from, size_t end,
 
 int str_case(struct rt *rt, const struct value *s, enum str_case to, struct value *out)
 {
+	struct casing c = {.all = span_of(s), .to = to};
 	struct text_piece pc;
-	struct text t;
-	int in_word = 0;
 
-	text_begin(&t, rt, s->u.s.n);
+	text_begin(&c.t, rt, s->u.s.n);
 	for (size_t at = 0; text_piece(s, at, &pc); at += pc.n)
-		case_piece(&t, span_of(s), at, at + pc.n, pc.origin, to, &in_word);
-	if (text_end(&t, out) < 0)
+		case_piece(&c, at, at + pc.n, pc.origin);
+	if (text_end(&c.t, out) < 0)
 		return -1;
 	out->flags |= s->flags & STR_SAFE;
 	return 0;
@@ -175,8 +181,9 @@ int str_case(struct rt *rt, const struct value *s, enum str_case to, struct valu
 
 /* Between all characters, at both ends too. */
 static int replace_empty(
-    struct rt *rt, const struct value *s, const struct value *new, int64_t count, struct value *out)
+    struct rt *rt, const struct value *s, const struct str_replacement *r, struct value *out)
 {
+	int64_t count = r->count;
 	struct text t;
 	size_t at = 0;
 
@@ -184,7 +191,7 @@ static int replace_empty(
 	for (; count != 0 && !t.bad; count -= count > 0) {
 		size_t len = utf8_len(s->u.s.p + at, s->u.s.n - at);
 
-		text_addv(&t, new);
+		text_addv(&t, &r->new);
 		if (at >= s->u.s.n)
 			break;
 		text_sub(&t, s, at, len ? len : 1);
@@ -194,17 +201,17 @@ static int replace_empty(
 	return text_end(&t, out);
 }
 
-int str_replace(struct rt *rt, const struct value *s, const struct value *old,
-    const struct value *new, int64_t count, struct value *out)
+int str_replace(
+    struct rt *rt, const struct value *s, const struct str_replacement *r, struct value *out)
 {
-	struct span hay = span_of(s), needle = span_of(old);
-	size_t from = 0, hit = count == 0 ? TEXT_NONE : 0;
+	struct span hay = span_of(s), needle = span_of(&r->old);
+	int64_t count = r->count;
+	size_t from = 0, hit;
 	struct text t;
 
 	if (needle.n == 0)
-		return replace_empty(rt, s, new, count, out);
-	if (hit != TEXT_NONE)
-		hit = text_find(rt, hay, needle, 0);
+		return replace_empty(rt, s, r, out);
+	hit = count == 0 ? TEXT_NONE : text_find(rt, hay, needle, 0);
 	if (hit == TEXT_NONE) {
 		*out = *s;
 		return 0;
@@ -212,7 +219,7 @@ int str_replace(struct rt *rt, const struct value *s, const struct value *old,
 	text_begin(&t, rt, s->u.s.n);
 	while (hit != TEXT_NONE && count != 0 && !t.bad) {
 		text_sub(&t, s, from, hit - from);
-		text_addv(&t, new);
+		text_addv(&t, &r->new);
 		from = hit + needle.n;
 		count -= count > 0;
 		hit = text_find(rt, hay, needle, from);
@@ -351,24 +358,23 @@ static void rsplit_words(struct parts *p, const struct value *s, int64_t max)
 	}
 }
 
-int str_split(struct rt *rt, const struct value *s, const struct value *sep, int64_t max, int right,
-    struct value *out)
+int str_split(struct rt *rt, const struct value *s, const struct str_cuts *cuts, struct value *out)
 {
 	struct parts p = {.rt = rt};
 
-	if (sep && sep->u.s.n == 0)
+	if (cuts->sep && cuts->sep->u.s.n == 0)
 		return rt_fail(rt, "an empty separator");
 	if (rt_step(rt, s->u.s.n) < 0)
 		return -1;
-	if (sep && right)
-		rsplit_at(&p, s, span_of(sep), max);
-	else if (sep)
-		split_at(&p, s, span_of(sep), max);
-	else if (right)
-		rsplit_words(&p, s, max);
+	if (cuts->sep && cuts->right)
+		rsplit_at(&p, s, span_of(cuts->sep), cuts->max);
+	else if (cuts->sep)
+		split_at(&p, s, span_of(cuts->sep), cuts->max);
+	else if (cuts->right)
+		rsplit_words(&p, s, cuts->max);
 	else
-		split_words(&p, s, max);
-	return parts_list(&p, right, out);
+		split_words(&p, s, cuts->max);
+	return parts_list(&p, cuts->right, out);
 }
 
 /* What ends a line for str.splitlines: the bytes of it at p, or 0. */

@@ -14,12 +14,20 @@ enum str_case { CASE_LOWER, CASE_UPPER, CASE_CAPITALIZE, CASE_TITLE, CASE_SWAP }
 void str_strip(
     const struct value *s, const struct value *chars, enum strip_side side, struct value *out);
 int str_case(struct rt *rt, const struct value *s, enum str_case to, struct value *out);
-/* At most `count` replacements; -1: all. */
-int str_replace(struct rt *rt, const struct value *s, const struct value *old,
-    const struct value *new, int64_t count, struct value *out);
-/* sep NULL: runs of white space. At most `max` cuts, -1: all; from the right end where `right`. */
-int str_split(struct rt *rt, const struct value *s, const struct value *sep, int64_t max, int right,
-    struct value *out);
+
+struct str_replacement {
+	struct value old, new;
+	int64_t count; /* at most; below 0: all */
+};
+int str_replace(
+    struct rt *rt, const struct value *s, const struct str_replacement *r, struct value *out);
+
+struct str_cuts {
+	const struct value *sep; /* NULL: runs of white space */
+	int64_t max;		 /* cuts at most; below 0: all */
+	int right;		 /* from the right end */
+};
+int str_split(struct rt *rt, const struct value *s, const struct str_cuts *cuts, struct value *out);
 int str_lines(struct rt *rt, const struct value *s, int keep_ends, struct value *out);
 int str_join(struct rt *rt, const struct value *sep, const struct value *items, int convert,
     struct value *out);
