@@ -117,3 +117,95 @@ reference() {
 	make --no-print-directory -C pipelines/100k BIN="$T/bin" OUT="$T/out" RAW="$T/raw" "$T/out/prepared/A1_deepswekimi/prompts.jsonl" >/dev/null
 	grep -q "A1_deepswekimi/1.jsonl $T/raw/A1_deepswekimi/2.jsonl.zst$" "$T/log"
 }
+
+# ---- with the real programs ----
+
+teardown() {
+	[ -z "$SIM" ] || { kill -9 "$SIM"; wait "$SIM" || true; } 2>/dev/null
+}
+
+# Everything that a run of the demo makes, but its talk with clocks and addresses.
+sums() {
+	(cd "$1" && find . -type f ! -name '*.log' ! -name sim.port ! -name '*.stats.json' | sort |
+		while read -r f; do
+			printf '%s %s\n' "$f" "$(sed "s#127\.0\.0\.1:[0-9]*##g; s#$1##g" "$f" | sha256sum)"
+		done)
+}
+
+# Runs the demo once for the tests that look at it: ONE is its folder, TALK what it said.
+demo_once() {
+	ONE=$BATS_FILE_TMPDIR/one TALK=$BATS_FILE_TMPDIR/talk
+	[ ! -e "$TALK" ] || return 0
+	DEMO_OUT=$ONE DEMO_JOBS=1 pipelines/demo/run >"$TALK" 2>&1 || { tail -n 30 "$TALK"; false; }
+}
+
+@test "the demo makes what it says, the same at one thread and at eight" {
+	demo_once
+	for f in merged.jsonl vocab/t2d.pt vocab/d2t.pt vocab_mapping/vocab_mapping.pt seed/index.jsonl; do
+		[ -s "$ONE/$f" ] || { echo "no $f"; false; }
+	done
+	n=$(wc -l <"$ONE/merged.jsonl")
+	[ "$n" -gt 150 ]
+	[ "$(find "$ONE/specforge" -name '*.ckpt' | wc -l)" -eq "$n" ]
+	[ "$(find "$ONE/speculators" -name '*.safetensors' | wc -l)" -eq "$n" ]
+	# one line a dataset, with counts in every column
+	sed -n '/What was made/,/^$/p' "$TALK" >"$T/table"
+	[ "$(grep -cE '^  [AB][0-9]_[a-z0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +(-|[0-9]+) +[0-9]+ +[0-9]+ +[0-9]+$' "$T/table")" -eq 10 ]
+	DEMO_OUT=$T/two DEMO_JOBS=8 pipelines/demo/run >/dev/null 2>&1
+	diff <(sums "$ONE") <(sums "$T/two")
+	[ ! -e "$T/two/dump" ]
+	# no server is left behind
+	[ "$(pgrep -f "$ONE|$T/two" | wc -l)" -eq 0 ]
+}
+
+@test "the demo leaves a folder that is not its own alone" {
+	mkdir "$T/mine"
+	touch "$T/mine/precious"
+	DEMO_OUT=$T/mine run pipelines/demo/run
+	[ "$status" -eq 1 ]
+	[ -e "$T/mine/precious" ]
+}
+
+@test "the demo's suggestions for looking at it work" {
+	demo_once
+	sed -n '/To look at it/,$p' "$TALK" | sed 1d >"$T/look"
+	[ "$(wc -l <"$T/look")" -eq 6 ]
+	while read -r line; do
+		bash -o pipefail -c "$line" >"$T/shown" 2>"$T/said" || [ $? -eq 141 ] || { echo "$line"; cat "$T/said"; false; }
+		[ -s "$T/shown" ] || { echo "$line: nothing"; false; }
+	done <"$T/look"
+}
+
+real() {
+	make --no-print-directory -C pipelines/100k BIN="$E3_BIN" OUT="$T/$1" DATASETS="$T/table" \
+	    MODEL="$PWD/pipelines/demo/model" RAW=../demo/raw SERVERS="$URL" DUMP_DIR="$T/dump" \
+	    LAYERS=2,4,5 MIN_FREE=1M DRAFT_VOCAB=1000 NEW_TOKENS_short=300 NEW_TOKENS_long=300
+}
+
+@test "the reference run, killed again and again, ends with the same bytes" {
+	mkdir "$T/dump"
+	grep -E '^(A2|B1|B6|B8)_' pipelines/100k/datasets.tsv >"$T/table"
+	"$E3_BIN/e3-sim" --model pipelines/demo/model --dump-dir "$T/dump" --latency 60 --slots 4 \
+	    >"$T/port" 2>/dev/null 3>&- &
+	SIM=$!
+	while [ ! -s "$T/port" ]; do sleep 0.05; done
+	URL=http://127.0.0.1:$(cat "$T/port")
+	real whole >/dev/null 2>&1
+	for wait in 0.3 0.8 1.3; do
+		export -f real
+		export T URL E3_BIN
+		setsid bash -c 'real killed' >/dev/null 2>&1 3>&- &
+		run=$!
+		sleep $wait
+		kill -9 -- -$run 2>/dev/null || true
+		wait $run 2>/dev/null || true
+		[ $wait != 0.3 ] || [ ! -e "$T/killed/merged.jsonl" ]
+	done
+	real killed >/dev/null 2>&1
+	for f in merged.jsonl vocab/t2d.pt vocab/d2t.pt; do
+		cmp "$T/whole/$f" "$T/killed/$f"
+	done
+	[ "$(jq -r .id "$T/killed/states/index.jsonl" | sort | uniq -d | wc -l)" -eq 0 ]
+	cmp <(jq -c '[.id,.xxh64]' "$T/whole/states/index.jsonl" | sort) <(jq -c '[.id,.xxh64]' "$T/killed/states/index.jsonl" | sort)
+	[ "$(jq -r .id "$T/killed/merged.jsonl" | sort)" = "$(jq -r .id "$T/killed/states/index.jsonl" | sort)" ]
+}
