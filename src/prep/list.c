@@ -197,12 +197,11 @@ static int read_message(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 		return read_call_turn(r, raw, m);
 	if (read_content(r, raw, m) < 0)
 		return -1;
+	if (raw->v[NAME].p && *raw->v[NAME].p == '"')
+		m->name = prep_text_of(raw->v[NAME], r->arena);
 	if (m->role == PREP_ASSISTANT)
 		return read_assistant(r, raw, m);
-	if (m->role == PREP_TOOL &&
-	    (read_text(r, raw, TOOL_CALL_ID, &m->id) < 0 || read_text(r, raw, NAME, &m->name) < 0))
-		return -1;
-	return 0;
+	return m->role == PREP_TOOL ? read_text(r, raw, TOOL_CALL_ID, &m->id) : 0;
 }
 
 static enum prep_role role_in(struct prep_row *r, const struct raw *raw)

@@ -26,8 +26,10 @@ int prep_put_text(
 /* Moves the reasoning that stands in front of an answer to its place, where the rules want it. */
 void prep_split_think(struct prep_row *r, struct prep_msg *m);
 
-/* call.h in all but name: tool calls in their many spellings, to
- * {"id":...,"type":"function","function":{"name":...,"arguments":...}}. */
+/* ---- calls and tools, in their many spellings ----
+ *
+ * Calls become {"id":...,"type":"function","function":{"name":...,"arguments":...}}, added to the
+ * message; definitions become {"type":"function","function":{...}}. */
 
 /* tool_calls: a list, or a string that holds one; null is none. -1: something else. */
 int prep_calls(struct prep_row *r, struct span v, struct prep_msg *m, const char *where);
