@@ -84,7 +84,7 @@ const char *chat_kind(const struct jval *v);		    /* "a string": for messages */
 int chat_read_message(const struct jval *m, struct err *e); /* supervised 1 or 0, -1 */
 int chat_read_generations(struct chat_conv *conv, struct span text, struct arena *a, struct err *e);
 
-/* folder.c: fills plain, with_tools, special and role_ends. */
+/* folder.c: fills plain, with_tools and special. */
 int chat_load(struct chat *c, const struct chat_opt *opt, struct err *e);
 
 /* render.c */

@@ -7,11 +7,10 @@
 #include "base/err.h"
 #include "chat/impl.h"
 
-#define CALL(content, args)                                                                 \
-	"[{\"role\":\"user\",\"content\":\"e3u\"},{\"role\":\"assistant\"" content          \
-	",\"tool_calls\":[{\"id\":\"functions.e3f:0\",\"type\":\"function\",\"function\":{" \
-	"\"name\":"                                                                         \
-	"\"e3f\",\"arguments\":" args "}}]}]"
+#define CALL(content, args)                                                            \
+	"[{\"role\":\"user\",\"content\":\"e3u\"},{\"role\":\"assistant\"" content "," \
+	"\"tool_calls\":[{\"id\":\"functions.e3f:0\",\"type\":\"function\","           \
+	"\"function\":{\"name\":\"e3f\",\"arguments\":" args "}}]}]"
 
 #define ARGS_TEXT   "\"{\\\"e3\\\":1}\""
 #define ARGS_OBJECT "{\"e3\":1}"

@@ -223,8 +223,10 @@ int chat_target(struct chat_work *w, struct chat_prep *p, size_t i, const struct
 
 	buf_reset(&w->target.text);
 	w->target.nruns = 0;
-	if (p->t->kimi_think)
-		return kimi(w, turn, cut, e);
+	if (p->t->kimi_think) {
+		rc = kimi(w, turn, cut, e);
+		return rc < 0 ? err_prefix(e, "messages[%zu].", i) : 0;
+	}
 	p->hist[i] = *turn;
 	rc = from_render(w, &t, 0, 0, e);
 	if (rc > 0)
