@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "io/in.h"
 #include "io/lines.h"
 #include "io/out.h"
+#include "io/temp.h"
 #include "tmp.h"
 
 /* Frames after RFC 8878, by hand. */
@@ -342,6 +344,75 @@ static void read_errors_name_the_file(void **state)
 	tmp_clean();
 }
 
+/* What was read of each file: records, and a hash of the text that does not see compression. */
+static void digests(void **state)
+{
+	static const char *const texts[] = {"{}\n\n[1]\r\n", "", "x"};
+	static const uint64_t records[] = {2, 0, 1};
+	char path[3][1024];
+	const char *paths[3];
+	const struct lines_file *f;
+	struct err e = {0};
+	struct lines *l;
+	struct line line;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct out *o;
+
+		snprintf(path[i], sizeof(path[i]), "%s",
+		    tmp_path(i == 0   ? "a.zst"
+			     : i == 1 ? "b"
+				      : "c"));
+		paths[i] = path[i];
+		o = out_open(paths[i], 0, &e);
+		assert_int_equal(out_write(o, texts[i], strlen(texts[i]), &e), 0);
+		assert_int_equal(out_finish(o, &e), 0);
+	}
+	l = lines_open(paths, 3, 0, &e);
+	lines_want_digests(l);
+	while (lines_next(l, &line, &e) > 0)
+		;
+	f = lines_files(l, &n);
+	assert_int_equal(n, 3);
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(f[i].name, paths[i]);
+		assert_int_equal(f[i].records, records[i]);
+		assert_int_equal(f[i].bytes, strlen(texts[i]));
+		assert_int_equal(f[i].xxh64, hash64(texts[i], strlen(texts[i]), 0));
+	}
+	lines_close(l);
+	tmp_clean();
+}
+
+static void temporary_file(void **state)
+{
+	struct err e = {0};
+	struct temp *t = temp_open(tmp_dir, "TMPDIR", &e);
+	uint64_t at[3];
+	char got[8] = {0};
+
+	(void)state;
+	assert_int_equal(tmp_clean(), 0); /* it has no name */
+	assert_int_equal(temp_append(t, "abc", 3, &at[0], &e), 0);
+	assert_int_equal(temp_append(t, "", 0, &at[1], &e), 0);
+	assert_int_equal(temp_append(t, "defg", 4, &at[2], &e), 0);
+	assert_int_equal(temp_read(t, got, 4, at[2], &e), 0);
+	assert_string_equal(got, "defg");
+	assert_int_equal(temp_read(t, got, 3, at[0], &e), 0);
+	assert_string_equal(got, "abcg");
+	assert_int_equal(temp_read(t, got, 5, at[2], &e), -1); /* behind the end */
+	assert_non_null(strstr(e.msg, "(TMPDIR names another folder)"));
+	temp_close(t);
+	temp_close(NULL);
+	assert_null(temp_open(tmp_path("none"), "TMPDIR", &e));
+	setenv("TMPDIR", tmp_path("none"), 1);
+	assert_null(temp_open(NULL, "TMPDIR", &e));
+	assert_non_null(strstr(e.msg, "none (TMPDIR names another folder): No such file"));
+	unsetenv("TMPDIR");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +424,8 @@ int main(void)
 	    cmocka_unit_test(lengths),
 	    cmocka_unit_test(from_a_slow_pipe),
 	    cmocka_unit_test(read_errors_name_the_file),
+	    cmocka_unit_test(digests),
+	    cmocka_unit_test(temporary_file),
 	};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
