@@ -167,6 +167,15 @@ static int batch_work(void *ctx, size_t number, void *item, struct err *e)
 	return 0;
 }
 
+/* The program failed: at a record, if the system is not to blame. */
+static int end_run(const struct flow_job *job, struct err *e)
+{
+	if (!job->err.class || strcmp(job->err.class, "system") != 0)
+		return flow_fail(job, e);
+	*e = job->err;
+	return -1;
+}
+
 static int commit(struct run *r, struct flow_job *job, struct err *e)
 {
 	struct flow *f = r->f;
@@ -179,7 +188,7 @@ static int commit(struct run *r, struct flow_job *job, struct err *e)
 		rc = r->ops->commit(r->ctx, job);
 		arena_reset(&r->commit);
 	}
-	return rc < 0 ? flow_fail(job, e) : flow_settle(f, job, e);
+	return rc < 0 ? end_run(job, e) : flow_settle(f, job, e);
 }
 
 static int batch_write(void *ctx, void *item, struct err *e)
@@ -191,7 +200,7 @@ static int batch_write(void *ctx, void *item, struct err *e)
 		if (commit(r, &b->job[i], e) < 0)
 			return -1;
 	if (b->failed < b->n)
-		return flow_fail(&b->job[b->failed], e);
+		return end_run(&b->job[b->failed], e);
 	flow_progress_show(r->f);
 	return r->f->out ? out_flush(r->f->out, e) : 0;
 }

@@ -179,17 +179,22 @@ int out_flush(struct out *o, struct err *e)
 	return sink_flush(o->sink, e);
 }
 
+static int sync_dir(const struct out *o, struct err *e)
+{
+	return path_sync_dir(o->dir, e) < 0 ? err_prefix(e, "%s: its folder ", o->name) : 0;
+}
+
 static int publish(struct out *o, struct err *e)
 {
 	if (!o->tmp && !o->replaces && make_link(o, o->target) == 0)
-		return path_sync_dir(o->dir, e);
+		return sync_dir(o, e);
 	if (!o->tmp)
 		o->tmp = with_tmp_name(o, make_link);
 	if (!o->tmp || rename(o->tmp, o->target) < 0)
 		return err_sys(e, "%s", o->name);
 	free(o->tmp);
 	o->tmp = NULL;
-	return path_sync_dir(o->dir, e);
+	return sync_dir(o, e);
 }
 
 /* Network file systems report a failed write when a descriptor is closed, any one of the file's. A

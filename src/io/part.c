@@ -129,7 +129,7 @@ static int sync_dir(const struct part *p, struct err *e)
 	int rc = path_sync_dir(dir, e);
 
 	free(dir);
-	return rc;
+	return rc < 0 ? err_prefix(e, "%s: its folder ", p->name) : 0;
 }
 
 static int open_regular(struct part *p, int resume, struct err *e)
