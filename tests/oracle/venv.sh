@@ -1,18 +1,27 @@
 # To be sourced by the oracle tests:
 #
-#	. "$(dirname "$0")/venv.sh" || exit 0
+#	. "$(dirname "$0")/venv.sh" || exit 0		torch, safetensors, numpy, tokenizers ...
+#	ORACLE=trainers . "$(dirname "$0")/venv.sh" || exit 0	the trainers' own packages
 #	"$PYTHON" ...
 #
-# Makes, once, the virtual environment that holds the real libraries, and exports PYTHON. It lies in
-# E3_ORACLE_VENV, by default build/oracle-venv; several tests may ask for it at once. Where it
-# cannot be made, prints a TAP line that skips, and returns 1.
+# Makes, once, the virtual environment that holds the real libraries, and exports PYTHON. It lies
+# in build/oracle-venv (E3_ORACLE_VENV says otherwise), that of the trainers in
+# build/oracle-trainers (E3_TRAINERS_VENV); several tests may ask for it at once. Where it cannot be made,
+# prints a TAP line that skips, and returns 1. Run by itself it is the test that it can be made.
 #
 # torch is named exactly, so that a CPU build of that number, where pip is shown one, is taken: a
-# plain "torch" may fetch gigabytes of CUDA.
+# plain "torch" may fetch gigabytes of CUDA, as the trainers' dependencies would: they come without.
 
 oracle_root=$(cd "$(dirname "$0")/../.." && pwd)
-oracle_venv=${E3_ORACLE_VENV:-$oracle_root/build/oracle-venv}
-oracle_wants="torch==2.13.0 numpy safetensors tiktoken tokenizers jinja2==3.1.6 regex transformers==5.8.1"
+if [ "${ORACLE:-libraries}" = trainers ]; then
+	oracle_venv=${E3_TRAINERS_VENV:-$oracle_root/build/oracle-trainers}
+	oracle_wants="torch==2.13.0 transformers==5.8.1 datasets==5.1.0 numpy tqdm pyyaml safetensors pydantic pydantic-settings requests openai loguru rich omegaconf pulp<4 scipy regex"
+	oracle_bare="--no-deps specforge==0.2.0 speculators==0.9.0 hs-connectors==0.9.0 nvidia-modelopt==0.47.0"
+else
+	oracle_venv=${E3_ORACLE_VENV:-$oracle_root/build/oracle-venv}
+	oracle_wants="torch==2.13.0 numpy safetensors tiktoken tokenizers jinja2==3.1.6 regex transformers==5.8.1"
+	oracle_bare=
+fi
 
 # oracle_make DIR LOG WHAT...: makes the environment, or does nothing when it is there already
 oracle_make() {
@@ -25,6 +34,7 @@ oracle_make() {
 		[ "$(cat "$dir/e3-wants" 2>/dev/null)" = "$*" ] && exit 0
 		[ -x "$dir/bin/python" ] || python3 -m venv "$dir" || exit 1
 		for step in "$@"; do
+			[ -n "$step" ] || continue
 			# a step is the argument list of one pip install
 			# shellcheck disable=SC2086
 			"$dir/bin/python" -m pip install -q --disable-pip-version-check $step || exit 1
@@ -42,7 +52,7 @@ oracle_log=$(mktemp)
 if ! command -v python3 >/dev/null; then
 	rm -f "$oracle_log"
 	oracle_skip "no python3" || return 1
-elif ! oracle_make "$oracle_venv" "$oracle_log" "$oracle_wants"; then
+elif ! oracle_make "$oracle_venv" "$oracle_log" "$oracle_wants" "$oracle_bare"; then
 	oracle_why=$(grep -iE 'error|no such|not found' "$oracle_log" | head -n 1 | cut -c 1-200)
 	rm -f "$oracle_log"
 	oracle_skip "cannot install the real libraries: ${oracle_why:-see python3 -m venv}" || return 1
@@ -51,3 +61,4 @@ rm -f "$oracle_log"
 PYTHON=$oracle_venv/bin/python
 HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false PYTHONDONTWRITEBYTECODE=1
 export PYTHON HF_HUB_OFFLINE TOKENIZERS_PARALLELISM PYTHONDONTWRITEBYTECODE
+case $0 in */venv.sh) echo "ok 1 - the real libraries are there" ;; esac
