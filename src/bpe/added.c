@@ -40,6 +40,9 @@ static int32_t new_child(struct added *a, int32_t parent, unsigned char c)
 	a->node[a->nodes++] = (struct added_node){c, -1, -1, -1};
 	if (parent < 0) {
 		a->first[c] = i;
+		if (a->starts < ADDED_FIRST)
+			a->start[a->starts] = c;
+		a->starts++;
 	} else {
 		a->node[i].next = a->node[parent].child;
 		a->node[parent].child = i;
@@ -132,25 +135,48 @@ static void take_blanks(struct span text, unsigned flags, size_t taken, struct a
 			m->end += utf8_len(text.p + m->end, text.n - m->end);
 }
 
-int added_next(
-    const struct added *a, struct span text, size_t from, size_t taken, struct added_match *m)
+/* The first byte at or behind `from` that a token begins with; text.n: none. */
+static size_t find_start(
+    const struct added *a, struct span text, size_t from, struct added_match *m)
 {
+	size_t best = text.n;
+
+	if (a->starts > ADDED_FIRST) {
+		while (from < text.n && a->first[(unsigned char)text.p[from]] < 0)
+			from++;
+		return from;
+	}
+	for (size_t i = 0; i < a->starts; i++) {
+		if (m->seen[i] < from || from == 0) {
+			const char *p = memchr(text.p + from, a->start[i], text.n - from);
+
+			m->seen[i] = p ? (size_t)(p - text.p) : text.n;
+		}
+		if (m->seen[i] < best)
+			best = m->seen[i];
+	}
+	return best;
+}
+
+int added_next(const struct added *a, struct span text, struct added_match *m)
+{
+	size_t at = m->next, taken = m->end;
 	const struct added_token *t;
 
 	if (a->n == 0)
 		return 0;
-	for (; from < text.n; from++) {
-		if (a->first[(unsigned char)text.p[from]] < 0)
-			continue;
-		t = longest(a, text.p + from, text.n - from);
+	for (; (at = find_start(a, text, at, m)) < text.n; at++) {
+		t = longest(a, text.p + at, text.n - at);
 		if (!t)
 			continue;
-		*m = (struct added_match){t->id, from, from + t->n, from + t->n};
-		if (!(t->flags & ADDED_SINGLE_WORD) || stands_alone(text, from, from + t->n)) {
+		m->id = t->id;
+		m->begin = at;
+		m->end = m->next = at + t->n;
+		if (!(t->flags & ADDED_SINGLE_WORD) || stands_alone(text, at, at + t->n)) {
 			take_blanks(text, t->flags, taken, m);
 			return 1;
 		}
-		from += t->n - 1;
+		at += t->n - 1;
 	}
 	return 0;
 }

@@ -22,6 +22,8 @@ enum {
 	ADDED_RSTRIP = 4,
 };
 
+#define ADDED_FIRST 4 /* up to so many first bytes memchr looks for them */
+
 struct added_token {
 	int32_t id;
 	unsigned flags;
@@ -40,6 +42,8 @@ struct added {
 	struct added_node *node; /* a trie; the root's children are in first[] */
 	size_t nodes, node_cap;
 	int32_t first[256];
+	unsigned char start[ADDED_FIRST]; /* the first bytes, if they are not more than that */
+	size_t starts;
 };
 
 void added_init(struct added *a);
@@ -53,11 +57,12 @@ struct added_match {
 	int32_t id;
 	size_t begin, end; /* what it takes of the text, white space included */
 	size_t next;	   /* where to look on */
+	size_t
+	    seen[ADDED_FIRST]; /* where each first byte stands next, if that is not before next */
 };
 
-/* The first match in p[0..n) at or behind `from`; `taken` is where the match before ended. 1 found,
- * 0 none. */
-int added_next(
-    const struct added *a, struct span text, size_t from, size_t taken, struct added_match *m);
+/* The first match at or behind m->next: m is zeroed at first, then the match before. White space is
+ * taken no further back than m->end. 1 found, 0 none. */
+int added_next(const struct added *a, struct span text, struct added_match *m);
 
 #endif

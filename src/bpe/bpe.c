@@ -94,7 +94,7 @@ static size_t count(const struct added *a, struct span text)
 	struct added_match m = {0};
 	size_t n = 0;
 
-	while (added_next(a, text, m.next, m.end, &m))
+	while (added_next(a, text, &m))
 		n++;
 	return n;
 }

@@ -61,22 +61,22 @@ static inline uint64_t cache_mix(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-/* n is 1 to 15. `whole` tells that 16 bytes can be read at p. */
+/* n is 1 to 15. `whole` tells that 16 bytes can be read at p. Lengths are too mixed for branches on
+ * them to be foreseen. */
 static inline struct cache_key cache_key(const char *p, size_t n, int whole)
 {
+	static const unsigned char ones[32] = {
+	    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 	struct cache_key k = {{0, 0}};
-	unsigned bits = (unsigned)n * 8;
+	uint64_t mask[2];
 
 	if (!whole) {
 		memcpy(k.w, p, n);
 	} else {
 		memcpy(k.w, p, 16);
-		if (n < 8) {
-			k.w[0] &= ((uint64_t)1 << bits) - 1;
-			k.w[1] = 0;
-		} else {
-			k.w[1] &= ((uint64_t)1 << (bits - 64)) - 1;
-		}
+		memcpy(mask, ones + 16 - n, 16);
+		k.w[0] &= mask[0];
+		k.w[1] &= mask[1];
 	}
 	k.w[1] |= (uint64_t)n << 56;
 	return k;
@@ -88,16 +88,17 @@ static inline size_t cache_set(const struct cache *c, struct cache_key k)
 	return (size_t)cache_mix(k.w[0], k.w[1]) & (c->slots - 2);
 }
 
+/* Which of the two it is can't be foreseen either. */
 static inline const struct cache_slot *cache_find(
     const struct cache *c, size_t set, struct cache_key k)
 {
 	const struct cache_slot *s = &c->slot[set];
+	uint64_t first = ((s[0].w[1] ^ k.w[1]) & ~CACHE_COUNT) | (s[0].w[0] ^ k.w[0]);
+	uint64_t second = ((s[1].w[1] ^ k.w[1]) & ~CACHE_COUNT) | (s[1].w[0] ^ k.w[0]);
 
-	if (((s[0].w[1] ^ k.w[1]) & ~CACHE_COUNT) == 0 && s[0].w[0] == k.w[0])
-		return &s[0];
-	if (((s[1].w[1] ^ k.w[1]) & ~CACHE_COUNT) == 0 && s[1].w[0] == k.w[0])
-		return &s[1];
-	return NULL;
+	if (first != 0 && second != 0)
+		return NULL;
+	return s + (first != 0);
 }
 
 /* n ids, at most CACHE_SHORT_IDS. */

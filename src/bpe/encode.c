@@ -105,7 +105,7 @@ static void encode_around(struct encoding *x, const struct added *a, struct span
 	do {
 		size_t first = x->starts ? x->starts->n : 0, from = done;
 
-		more = !(x->flags & BPE_NO_SPECIAL) && added_next(a, text, m.next, done, &m);
+		more = !(x->flags & BPE_NO_SPECIAL) && added_next(a, text, &m);
 		if (!more || m.begin > from) {
 			size_t n = (more ? m.begin : text.n) - from;
 

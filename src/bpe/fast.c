@@ -4,7 +4,7 @@
 
 /* Pieces at a time: enough to hide the way to memory, few enough that keys stay in registers'
  * reach, the first-level cache. */
-#define BATCH 64
+#define BATCH 128
 
 /* The pieces of a batch: piece i is [end[i - 1], end[i]), the first one begins at `begin`. */
 struct batch {
@@ -17,6 +17,7 @@ struct batch {
 void fast_init(struct fast *f)
 {
 	*f = (struct fast){0};
+	f->classify = ascii_best();
 	cache_init(&f->cache);
 }
 
@@ -125,8 +126,7 @@ void fast_text(struct fast *f, const struct core *core, const struct split_rules
 		size_t n;
 
 		b.begin = s.pos;
-		for (b.n = 0; b.n < BATCH && s.pos < s.n; b.n++)
-			b.end[b.n] = split_next(&s);
+		b.n = window_fill(&s, f->classify, b.end, BATCH);
 		make_keys(&f->cache, &b, text);
 		to = ints_room(ids, s.pos - b.begin + CACHE_LONG_IDS);
 		n = look_up(f, core, &b, text, to);

@@ -10,8 +10,10 @@
 #include "bpe/cache.h"
 #include "bpe/core.h"
 #include "bpe/split.h"
+#include "bpe/window.h"
 
 struct fast {
+	ascii_fn *classify;
 	struct cache cache;
 	struct core_work core;
 };

@@ -256,7 +256,7 @@ static size_t next_cased(const struct split *s, size_t at)
 		return end;
 	if ((end = cased_word(s, at)))
 		return end;
-	if ((end = number(s, at, 3)))
+	if ((end = number(s, at, s->rules->numbers)))
 		return end;
 	if ((end = other(s, at, CP_SPACE | CP_LETTER | CP_NUMBER)))
 		return line_ends(s, end);
@@ -357,12 +357,14 @@ static const struct split_rules families[] = {
     {.name = "llama3",
 	.pattern = {WORD "\\p{N}{1,3}" OTHER},
 	.next = next_word,
+	.window = SPLIT_WORDS,
 	.letters = CP_LETTER,
 	.numbers = 3,
 	.tail = '\n'},
     {.name = "qwen2",
 	.pattern = {WORD "\\p{N}" OTHER},
 	.next = next_word,
+	.window = SPLIT_WORDS,
 	.letters = CP_LETTER,
 	.numbers = 1,
 	.tail = '\n'},
@@ -370,6 +372,7 @@ static const struct split_rules families[] = {
 	.pattern = {SUFFIX "|" LEAD
 			   "[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|" BLANKS},
 	.next = next_word,
+	.window = SPLIT_WORDS,
 	.letters = CP_LETTER | CP_MARK,
 	.numbers = 1,
 	.tail = '\n'},
@@ -378,16 +381,21 @@ static const struct split_rules families[] = {
 	    {"'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]++"
 	     "[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"},
 	.next = next_word,
+	.window = SPLIT_WORDS,
 	.letters = CP_LETTER,
 	.numbers = 1,
 	.tail = '\n'},
     {.name = "o200k",
 	.pattern = {CASED("") "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|" BLANKS},
 	.next = next_cased,
+	.window = SPLIT_CASED,
+	.numbers = 3,
 	.tail = '/'},
     {.name = "kimi",
 	.pattern = {"[\\p{Han}]+|" CASED("&&[^\\p{Han}]") "\\p{N}{1,3}" OTHER},
 	.next = next_cased,
+	.window = SPLIT_CASED,
+	.numbers = 3,
 	.han = CP_HAN,
 	.tail = '\n'},
     {.name = "deepseek3",

@@ -21,6 +21,12 @@ struct split;
 
 #define SPLIT_STAGES 3 /* of the longest sequence of expressions */
 
+enum {
+	SPLIT_WALK,  /* not at all */
+	SPLIT_WORDS, /* words of letters, contractions apart */
+	SPLIT_CASED, /* words cut before capitals, contractions with them */
+};
+
 struct split_rules {
 	const char *name;
 	/* The expressions, each applied to the pieces that the one before it left. CR and LF are
@@ -34,6 +40,7 @@ struct split_rules {
 	unsigned letters;				  /* CP_ bits of the letter runs */
 	unsigned numbers;				  /* characters in a number at most */
 	unsigned han;					  /* CP_HAN: Han runs are cut out first */
+	int window;					  /* how window.h may do it, SPLIT_ */
 	char tail; /* also eaten by a punctuation run's line ends, or '\n' */
 };
 
