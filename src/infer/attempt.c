@@ -262,6 +262,8 @@ static enum serve_found look(
 /* The next turn, or the end of the record. */
 static void take_answer(struct run *r, struct item *it, struct result *a)
 {
+	struct err e;
+
 	conv_answer(&it->conv, (struct span){a->message.data, a->message.len},
 	    (struct span){a->generation.data, a->generation.len}, a->status != STATUS_OK);
 	r->n.answers++;
@@ -272,6 +274,8 @@ static void take_answer(struct run *r, struct item *it, struct result *a)
 		item_out(r, it);
 		return;
 	}
+	if (turns_note(&r->turns, it->job->id, it->key, &it->conv, &e) < 0)
+		infer_fail(r, &e);
 	it->not_before = r->now;
 	queue_wait(&r->queue, it);
 }

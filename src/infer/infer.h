@@ -8,6 +8,7 @@
  *	attempt.c	one request: out, back, and what its end means
  *	result.c	a reply as a message and a generation
  *	resume.c	what an earlier run left: done records, carried rejects
+ *	turns.c		finished turns of unfinished conversations
  *	adapt.c		--adaptive: how many at once
  *	order.c		--ordered
  *	report.c	progress, state on SIGUSR1, the summary
@@ -36,6 +37,7 @@
 #include "infer/order.h"
 #include "infer/queue.h"
 #include "infer/resume.h"
+#include "infer/turns.h"
 #include "io/flow.h"
 #include "io/part.h"
 #include "serve/facts.h"
@@ -158,6 +160,7 @@ struct run {
 	void (*say)(const char *text);
 	struct flow *flow;
 	struct part *part;
+	struct turns_file turns;
 	struct http *http;
 	struct chat *chat; /* NULL without --model */
 	struct chat_work *work;

@@ -142,6 +142,7 @@ static void add_carried(struct resume *r, struct span reject, uint64_t key)
 	struct carried c = {
 	    .id = hash128(r->text.data, r->text.len),
 	    .key = key,
+	    .order = r->ncarried,
 	    .permanent = span_eq(lax_get(reject, "permanent"), "true"),
 	    .class = text_of(lax_get(reject, "class")),
 	    .reason = text_of(lax_get(reject, "reason")),
@@ -162,14 +163,35 @@ static int by_id(const void *a, const void *b)
 	return x->id.lo == y->id.lo ? 0 : x->id.lo < y->id.lo ? -1 : 1;
 }
 
-/* Lines that are no rejects of ours (no JSON, no infer_key) never reached a server: the input has
- * them again. */
-int resume_rejects(struct resume *r, const char *path, struct err *e)
+static int by_id_and_order(const void *a, const void *b)
+{
+	const struct carried *x = a, *y = b;
+	int c = by_id(a, b);
+
+	return c ? c : x->order < y->order ? -1 : 1;
+}
+
+/* A line of either file; one that tells nothing of a record that a server had is passed over: the
+ * input has it again. */
+static void take_line(struct resume *r, const struct line *line, const char *member)
+{
+	struct span v;
+	struct err ignored;
+	uint64_t key;
+
+	buf_reset(&r->text);
+	if (line->toolong || rec_parse(&r->rec, line->p, line->n, &ignored) < 0 ||
+	    rec_str(&r->rec, "id", &r->text, &ignored) < 0)
+		return;
+	v = member ? rec_get(&r->rec, member) : r->rec.line;
+	if (!span_is_null(v) && read_key(lax_get(v, "infer_key"), &key) == 0)
+		add_carried(r, v, key);
+}
+
+static int read_file(struct resume *r, const char *path, const char *member, struct err *e)
 {
 	struct lines *l = NULL;
 	struct line line;
-	struct err ignored;
-	uint64_t key;
 	int rc = 0;
 
 	if (access(path, F_OK) < 0)
@@ -177,21 +199,22 @@ int resume_rejects(struct resume *r, const char *path, struct err *e)
 	l = lines_open(&path, 1, 0, e);
 	if (!l)
 		return -1;
-	while ((rc = lines_next(l, &line, e)) > 0) {
-		struct span reject;
-
-		buf_reset(&r->text);
-		if (line.toolong || rec_parse(&r->rec, line.p, line.n, &ignored) < 0 ||
-		    rec_str(&r->rec, "id", &r->text, &ignored) < 0)
-			continue;
-		reject = rec_get(&r->rec, "reject");
-		if (!span_is_null(reject) && read_key(lax_get(reject, "infer_key"), &key) == 0)
-			add_carried(r, reject, key);
-	}
+	while ((rc = lines_next(l, &line, e)) > 0)
+		take_line(r, &line, member);
 	if (r->ncarried)
-		qsort(r->carried, r->ncarried, sizeof(*r->carried), by_id);
+		qsort(r->carried, r->ncarried, sizeof(*r->carried), by_id_and_order);
 	lines_close(l);
 	return rc;
+}
+
+int resume_turns(struct resume *r, const char *path, struct err *e)
+{
+	return read_file(r, path, NULL, e);
+}
+
+int resume_rejects(struct resume *r, const char *path, struct err *e)
+{
+	return read_file(r, path, "reject", e);
 }
 
 enum resume_found resume_find(const struct resume *r, struct span id, uint64_t key)
@@ -213,7 +236,11 @@ const struct carried *resume_carried(const struct resume *r, struct span id, uin
 	if (r->ncarried == 0)
 		return NULL;
 	found = bsearch(&want, r->carried, r->ncarried, sizeof(want), by_id);
-	return found && found->key == key ? found : NULL;
+	if (!found)
+		return NULL;
+	while (found + 1 < r->carried + r->ncarried && by_id(found, found + 1) == 0)
+		found++;
+	return found->key == key ? found : NULL;
 }
 
 void resume_free(struct resume *r)

@@ -18,6 +18,7 @@ struct err;
 struct carried {
 	struct hash128 id;
 	uint64_t key;
+	size_t order;  /* of reading: the last one of an id counts */
 	int permanent; /* the record's own fault, or dropped by a policy: not sent again */
 	char *class, *reason;
 	char *more;	/* the further members of its reject, as JSON text */
@@ -37,7 +38,9 @@ struct resume {
 /* A line of the output (part_line_fn). Refuses one that was made with other parameters, with the
  * difference. */
 int resume_line(void *resume, const char *line, size_t n, uint64_t number, struct err *e);
-/* The rejects file of the earlier run; none is no error. */
+/* The rejects file of the earlier run, and its turns file (turns.h); none is no error. The turns
+ * first: a reject comes later. */
+int resume_turns(struct resume *r, const char *path, struct err *e);
 int resume_rejects(struct resume *r, const char *path, struct err *e);
 
 enum resume_found { RESUME_NEW, RESUME_DONE, RESUME_CHANGED };

@@ -193,6 +193,19 @@ static int open_all(struct run *r, struct err *e)
 	return r->http ? endpoints_load(r, e) : -1;
 }
 
+/* Only a replay in a file has turns worth keeping. */
+static int open_turns(struct run *r, struct err *e)
+{
+	const struct options *o = r->o;
+	int rc;
+
+	if (o->turns != TURNS_ALL || o->dry_run || !o->flow.output ||
+	    strcmp(o->flow.output, "-") == 0)
+		return 0;
+	rc = turns_open(&r->turns, o->flow.output, o->resume, e);
+	return rc < 0 || !o->resume ? rc : resume_turns(&r->resume, r->turns.path, e);
+}
+
 /* What an earlier run left is read before flow opens its files: the rejects are written anew. */
 static int open_output(struct run *r, struct err *e)
 {
@@ -207,9 +220,11 @@ static int open_output(struct run *r, struct err *e)
 		if (!r->part)
 			return -1;
 	}
+	if (o->resume && part_replay(r->part, resume_line, &r->resume, e) < 0)
+		return -1;
+	if (open_turns(r, e) < 0)
+		return -1;
 	if (o->resume) {
-		if (part_replay(r->part, resume_line, &r->resume, e) < 0)
-			return -1;
 		if (f.rejects && resume_rejects(&r->resume, f.rejects, e) < 0)
 			return -1;
 	}
@@ -259,6 +274,7 @@ static void close_all(struct run *r)
 		endpoint_free(r->ep[i]);
 	free(r->ep);
 	flow_abort(r->flow);
+	turns_close(&r->turns, 0);
 	order_free(&r->order);
 	queue_free(&r->queue);
 	resume_free(&r->resume);
@@ -284,6 +300,7 @@ static int complete(struct run *r, struct err *e)
 	if (part_finish(part, e) < 0 || flow_finish(r->flow, e) < 0)
 		return -1;
 	r->flow = NULL;
+	turns_close(&r->turns, 1);
 	return 0;
 }
 
@@ -308,7 +325,7 @@ static int give_up(struct run *r, struct err *e)
 
 int infer_run(const struct options *o, void (*say)(const char *text), struct err *e)
 {
-	struct run r = {.o = o, .signals = -1, .say = say};
+	struct run r = {.o = o, .signals = -1, .say = say, .turns.fd = -1};
 	struct err ignored;
 	int rc = -1;
 

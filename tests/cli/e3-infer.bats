@@ -665,6 +665,21 @@ multi() {
 	grep -q '[12] answers' err
 }
 
+@test "finished turns survive a kill" {
+	serve --fault stall@4
+	multi | head -n 1 >in
+	infer -q --turns all --resume -o out in &
+	I=$!
+	sleep 0.6
+	kill -9 $I
+	wait $I || true
+	[ "$(wc -l <out.turns)" -eq 2 ]
+	infer --turns all --resume -o out in 2>err
+	grep -q ': 1 answers' err
+	jq -e '[.generations[].message] == [1, 3, 5]' out
+	[ ! -e out.turns ]
+}
+
 @test "tool calls get the recorded results under their new ids" {
 	serve --call-rate 1
 	cat >in <<'END'
