@@ -5,6 +5,7 @@
 #   make demo-real      the same with a real model folder and rows, from E3_SHARED
 #   make check          all tests that need no network and no accelerator
 #   make check-asan     the same under AddressSanitizer and UBSan; check-tsan, check-valgrind
+#   make check-chaos    e3-infer and its server killed at random, a thousand times (an hour)
 #   make check-oracle   against torch, safetensors, tiktoken, Jinja2 ... (installs them)
 #   make bench          measurements, side by side with others' tools
 #   make fuzz           builds the fuzzers (clang)
@@ -94,6 +95,10 @@ check-valgrind: deps-check
 	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) \
 	    E3_WRAP="valgrind -q --error-exitcode=99 --leak-check=full" tests/run unit
 
+check-chaos: deps-check
+	@$(MAKE) --no-print-directory -j2 all
+	@E3_BIN=$(abspath $(BIN)) tests/fault/infer-chaos 1000
+
 check-oracle: deps-check
 	@$(MAKE) --no-print-directory -j2 all oracle-drivers
 	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run oracle
@@ -143,7 +148,7 @@ install: all
 clean:
 	rm -rf bin build demo-out demo-out-real
 
-.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle fuzz bench demo demo-real deps \
+.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos fuzz bench demo demo-real deps \
     deps-check install clean
 .SECONDARY:
 
