@@ -85,7 +85,7 @@ static int check_output(const struct manifest *m, size_t i, const struct flow_op
 	const char *file = i < opt->files.n ? opt->files.v[i] : manifest_file(m, i);
 	int rc;
 
-	set_init(&c.set);
+	set_init(&c.set, 1);
 	rc = read_set(&c, opt, file, e);
 	if (rc == 0)
 		manifest_compare(m, i, &c.set, &c.datasets, differences);

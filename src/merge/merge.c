@@ -45,7 +45,7 @@ static int open_splits(struct merge *m, struct err *e)
 	m->out = xcalloc(n, sizeof(struct out *));
 	m->set = xcalloc(n + 1, sizeof(*m->set));
 	for (size_t i = 0; i <= n; i++)
-		set_init(&m->set[i]);
+		set_init(&m->set[i], m->o->manifest != NULL);
 	for (size_t i = 0; i < n; i++) {
 		m->out[i] = out_open(m->plan->split[i].file, m->o->flow.zstd, e);
 		if (!m->out[i])

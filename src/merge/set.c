@@ -4,10 +4,10 @@
 
 #include "base/mem.h"
 
-void set_init(struct set *s)
+void set_init(struct set *s, int hash)
 {
 	*s = (struct set){.shortest = UINT32_MAX};
-	s->hash = hash64_begin(0);
+	s->hash = hash ? hash64_begin(0) : NULL;
 }
 
 void set_free(struct set *s)
@@ -54,5 +54,6 @@ void set_add(struct set *s, uint16_t dataset, uint32_t tokens, uint32_t response
 		s->longest = tokens;
 	s->bin[bin(tokens)]++;
 	s->bytes += line.n;
-	hash64_add(s->hash, line.p, line.n);
+	if (s->hash)
+		hash64_add(s->hash, line.p, line.n);
 }

@@ -24,7 +24,7 @@ struct set {
 	struct hash64_state *hash;
 };
 
-void set_init(struct set *s);
+void set_init(struct set *s, int hash); /* without hash, s->hash is NULL */
 /* line: with its LF. */
 void set_add(struct set *s, uint16_t dataset, uint32_t tokens, uint32_t response, struct span line);
 /* The records that have a length below the bin's end; the last bin's end is 2^32. */
