@@ -79,6 +79,21 @@ ids() {
 	[ ! -e never ]
 }
 
+@test "memory is bounded by --memory" {
+	case $E3_BUILD in *san*) skip "a sanitizer needs all the address space" ;; esac
+	ids=$(seq -s, 20000)
+	mask=$(yes 1 | head -n 20000 | paste -sd,)
+	rec ID a "$ids" "$mask" >one
+	while cat one; do :; done 2>/dev/null | head -n 1000 | awk '{ sub(/ID/, NR) } 1' >in
+	[ "$(wc -c <in)" -gt 140000000 ]
+	(ulimit -v 120000 && e3-merge -q -j1 --memory 16M --no-shuffle -o out in)
+	cmp in out
+	(ulimit -v 120000 && e3-merge -q -j1 --memory 16M -o out in)
+	run bash -c 'ulimit -v 120000 && e3-merge -q -j1 --memory 1G -o out in'
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-merge: out of memory" ]
+}
+
 @test "--no-shuffle keeps the order of the files, and chooses the same" {
 	some 300 >in
 	e3-merge -q --no-shuffle in >out

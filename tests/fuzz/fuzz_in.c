@@ -73,7 +73,8 @@ static void split_plainly(struct buf *to, const char *p, size_t n)
 	}
 }
 
-static int split(struct buf *to, const char *path)
+/* arrays: elements of an array are lines too. */
+static int split(struct buf *to, const char *path, int arrays)
 {
 	struct err e = {0};
 	struct lines *l = lines_open(&path, 1, LINE_MAX, &e);
@@ -81,6 +82,8 @@ static int split(struct buf *to, const char *path)
 	int rc = 0;
 
 	check(l != NULL);
+	if (arrays)
+		lines_arrays(l);
 	while (to->len < TEXT_MAX && (rc = lines_next(l, &line, &e)) > 0) {
 		const char *p;
 		size_t n;
@@ -110,11 +113,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	same = large.len < small.len ? large.len : small.len;
 	check(rc < 0 || large.len == small.len); /* how much comes before an error is open */
 	check(same == 0 || memcmp(large.data, small.data, same) == 0);
-	if (split(&got, path) == 0 && rc == 0) {
+	if (split(&got, path, 0) == 0 && rc == 0) {
 		split_plainly(&want, large.data, large.len);
 		check(got.len == want.len &&
 		      (got.len == 0 || memcmp(got.data, want.data, got.len) == 0));
 	}
+	buf_reset(&small);
+	check(split(&small, path, 1) >= 0 || rc < 0);
+	if (large.len > 0 && !memchr(large.data, '[', large.len))
+		check(small.len == got.len &&
+		      (got.len == 0 || memcmp(small.data, got.data, got.len) == 0));
 	buf_free(&large);
 	buf_free(&small);
 	buf_free(&want);

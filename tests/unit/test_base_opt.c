@@ -1,8 +1,11 @@
 /* Command lines, their misuse, help and completions; progress lines. */
+#define _XOPEN_SOURCE 700 /* posix_openpt, for a terminal */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -268,6 +271,52 @@ static void progress_without_a_terminal(void **state)
 	}
 }
 
+static void draw_long(void *arg)
+{
+	struct progress *p = progress_open(PROGRESS_AUTO);
+	struct timespec t = {0, 250000000};
+	int due;
+
+	prog_name = "e3-test";
+	nanosleep(&t, NULL);
+	due = progress_due(p);
+	progress_draw(p, arg);
+	if (!due || progress_due(p))
+		fputs("not due when it should be, or again at once\n", stderr);
+	progress_close(p);
+}
+
+/* Drawn over itself, cut at a character to the terminal's width, and gone at the end. */
+static void progress_on_a_terminal(void **state)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO), slave;
+	char text[200], want[300], got[600];
+	ssize_t n;
+
+	(void)state;
+	if (master < 0)
+		skip();
+	assert_int_equal(grantpt(master) + unlockpt(master), 0);
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	assert_true(slave >= 0);
+	for (size_t i = 0; i + 2 < sizeof(text); i += 2)
+		memcpy(text + i, "\xc3\xa9", 3);
+	fflush(NULL);
+	dup2(slave, STDERR_FILENO);
+	draw_long(text);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	n = read(master, got, sizeof(got) - 1);
+	assert_true(n > 0);
+	got[n] = '\0';
+	snprintf(want, sizeof(want), "\re3-test: %.*s\033[K\r\033[K", 2 * (79 - 9), text);
+	assert_string_equal(got, want);
+	prog_name = "e3";
+	close(slave);
+	close(master);
+	close(saved);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +324,7 @@ int main(void)
 	    cmocka_unit_test(no_operands),
 	    cmocka_unit_test(help_and_completions),
 	    cmocka_unit_test(progress_without_a_terminal),
+	    cmocka_unit_test(progress_on_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
