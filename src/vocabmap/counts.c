@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/ints.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "io/lines.h"
@@ -25,49 +24,52 @@ void counts_free(struct counts *c)
 
 /* ---- records ---- */
 
-static int pack(
-    struct buf *out, const struct ints *ids, const struct buf *mask, uint64_t vocab, struct err *e)
+static int pack(struct buf *out, const struct counts_in *in, uint64_t vocab, struct err *e)
 {
-	uint32_t *to = (void *)buf_room(out, ids->n * sizeof(*to));
-	uint32_t over = 0;
+	const int32_t *v = in->v.v;
+	const char *mask = in->m.len > 0 ? in->m.data : NULL;
+	size_t n = in->v.n;
+	uint32_t *to = (void *)buf_room(out, n * sizeof(*to));
+	uint32_t over = 0, limit = (uint32_t)vocab;
 
-	for (size_t i = 0; i < ids->n; i++) {
-		over |= (uint64_t)ids->v[i] >= vocab;
-		to[i] = (uint32_t)ids->v[i] << 1 | (mask->len > 0 ? (uint32_t)mask->data[i] : 0);
+	for (size_t i = 0; i < n; i++) {
+		over |= (uint32_t)v[i] >= limit;
+		to[i] = (uint32_t)v[i] << 1;
 	}
-	for (size_t i = 0; over && i < ids->n; i++)
-		if ((uint64_t)ids->v[i] >= vocab)
+	for (size_t i = 0; mask && i < n; i++)
+		to[i] |= mask[i] != 0;
+	for (size_t i = 0; over && i < n; i++)
+		if ((uint32_t)v[i] >= limit)
 			return err_set(e, "range",
 			    "input_ids[%zu]: %d is outside the target vocabulary of %llu", i,
-			    (int)ids->v[i], (unsigned long long)vocab);
-	out->len += ids->n * sizeof(*to);
+			    (int)v[i], (unsigned long long)vocab);
+	out->len += n * sizeof(*to);
 	return 0;
 }
 
-int counts_read(struct buf *out, struct span ids, struct span mask, uint64_t vocab,
-    int mask_optional, struct err *e)
+int counts_read(
+    struct buf *out, struct counts_in *in, uint64_t vocab, int mask_optional, struct err *e)
 {
-	struct ints v = {0};
-	struct buf m = {0};
-	int rc = -1, masked = !(mask_optional && span_is_null(mask));
+	int masked = !(mask_optional && span_is_null(in->mask));
 
-	if (ids_read(&v, ids, "input_ids", e) < 0)
-		goto out;
-	if (masked && mask_read(&m, mask, "loss_mask", e) < 0)
-		goto out;
-	if (v.n == 0) {
-		err_set(e, "empty", "input_ids: no tokens");
-		goto out;
-	}
-	if (masked && m.len != v.n) {
-		err_set(e, "length", "loss_mask: %zu values for %zu input_ids", m.len, v.n);
-		goto out;
-	}
-	rc = pack(out, &v, &m, vocab, e);
-out:
-	ints_free(&v);
-	buf_free(&m);
-	return rc;
+	ints_reset(&in->v);
+	buf_reset(&in->m);
+	if (ids_read(&in->v, in->ids, "input_ids", e) < 0)
+		return -1;
+	if (masked && mask_read(&in->m, in->mask, "loss_mask", e) < 0)
+		return -1;
+	if (in->v.n == 0)
+		return err_set(e, "empty", "input_ids: no tokens");
+	if (masked && in->m.len != in->v.n)
+		return err_set(
+		    e, "length", "loss_mask: %zu values for %zu input_ids", in->m.len, in->v.n);
+	return pack(out, in, vocab, e);
+}
+
+void counts_in_free(struct counts_in *in)
+{
+	ints_free(&in->v);
+	buf_free(&in->m);
 }
 
 void counts_add(struct counts *c, const struct buf *packed)

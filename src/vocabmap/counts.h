@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/ints.h"
 
 struct err;
 
@@ -30,12 +31,19 @@ struct counts {
 void counts_init(struct counts *c, uint64_t vocab);
 void counts_free(struct counts *c);
 
-/* A record's tokens, packed: id * 2 + mask. counts_read makes them of the two arrays' JSON, checks
- * that they are as long as one another and that ids are below vocab, and appends them to out. A
- * mask that is not there means nothing is supervised where `mask_optional`. Classes "missing",
- * "type", "range", "length", "empty". */
-int counts_read(struct buf *out, struct span ids, struct span mask, uint64_t vocab,
-    int mask_optional, struct err *e);
+/* A record's two arrays, and memory that is kept from one record to the next. */
+struct counts_in {
+	struct span ids, mask; /* JSON text; mask.p may be NULL where it is not needed */
+	struct ints v;
+	struct buf m;
+};
+
+/* Packs the tokens, id * 2 + mask, behind out: checks that the arrays are as long as one another
+ * and that ids are below vocab. Without a mask, where it may be missing, nothing is supervised.
+ * Classes "missing", "type", "range", "length", "empty". */
+int counts_read(
+    struct buf *out, struct counts_in *in, uint64_t vocab, int mask_optional, struct err *e);
+void counts_in_free(struct counts_in *in);
 /* Counts one record of packed tokens. */
 void counts_add(struct counts *c, const struct buf *packed);
 

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/ints.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "base/opt.h"
 #include "base/prog.h"
@@ -64,18 +65,26 @@ struct run {
 
 /* ---- records ---- */
 
+struct thread {
+	struct rec rec;
+	struct counts_in in;
+};
+
 static void *thread_open(void *ctx, struct err *e)
 {
 	(void)ctx;
 	(void)e;
-	return calloc(1, sizeof(struct rec));
+	return xcalloc(1, sizeof(struct thread));
 }
 
 static void thread_close(void *ctx, void *thread)
 {
+	struct thread *t = thread;
+
 	(void)ctx;
-	rec_free(thread);
-	free(thread);
+	rec_free(&t->rec);
+	counts_in_free(&t->in);
+	free(t);
 }
 
 /* An id is not needed here, but where there is one it must be the only one of its kind. */
@@ -96,7 +105,8 @@ static int read_id(const struct rec *rec, struct flow_job *job)
 static int work(void *ctx, void *thread, struct flow_job *job)
 {
 	const struct run *r = ctx;
-	struct rec *rec = thread;
+	struct thread *t = thread;
+	struct rec *rec = &t->rec;
 
 	job->verdict = FLOW_REJECT;
 	if (rec_parse(rec, job->line.p, job->line.n, &job->err) < 0)
@@ -104,8 +114,9 @@ static int work(void *ctx, void *thread, struct flow_job *job)
 	job->object = 1;
 	if (read_id(rec, job) < 0)
 		return 0;
-	if (counts_read(job->out, rec_get(rec, "input_ids"), rec_get(rec, "loss_mask"),
-		r->counts.vocab, r->o->count_all, &job->err) == 0)
+	t->in.ids = rec_get(rec, "input_ids");
+	t->in.mask = rec_get(rec, "loss_mask");
+	if (counts_read(job->out, &t->in, r->counts.vocab, r->o->count_all, &job->err) == 0)
 		job->verdict = FLOW_OUT;
 	return 0;
 }
