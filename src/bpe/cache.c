@@ -67,22 +67,26 @@ void cache_add(struct cache *c, struct cache_key k, const int32_t *id, size_t n)
 	insert(c, &x);
 }
 
-static void long_key(uint64_t w[4], const char *p, size_t n)
+static void long_key(uint64_t w[CACHE_LONG_WORDS], const char *p, size_t n)
 {
-	memset(w, 0, 4 * sizeof(*w));
+	memset(w, 0, CACHE_LONG_WORDS * sizeof(*w));
 	memcpy(w, p, n);
-	w[3] |= (uint64_t)n << 56;
+	w[CACHE_LONG_WORDS - 1] |= (uint64_t)n << 56;
 }
 
-static size_t long_set(const struct cache *c, const uint64_t w[4])
+static size_t long_set(const struct cache *c, const uint64_t w[CACHE_LONG_WORDS])
 {
-	return (size_t)cache_mix(cache_mix(w[0], w[1]), cache_mix(w[2], w[3])) & (c->mores - 2);
+	uint64_t h = 0;
+
+	for (int i = 0; i < CACHE_LONG_WORDS; i += 2)
+		h ^= cache_mix(w[i] + h, w[i + 1]);
+	return (size_t)h & (c->mores - 2);
 }
 
 const struct cache_long *cache_find_long(const struct cache *c, const char *p, size_t n)
 {
 	const struct cache_long *s;
-	uint64_t w[4];
+	uint64_t w[CACHE_LONG_WORDS];
 
 	long_key(w, p, n);
 	s = &c->more[long_set(c, w)];
@@ -95,7 +99,7 @@ static void insert_long(struct cache *c, const struct cache_long *x)
 {
 	struct cache_long *s = &c->more[long_set(c, x->w)];
 
-	c->more_used += s[1].w[3] == 0;
+	c->more_used += s[1].w[CACHE_LONG_WORDS - 1] == 0;
 	s[1] = s[0];
 	s[0] = *x;
 }
@@ -109,7 +113,7 @@ static void grow_long(struct cache *c)
 	c->more_used = 0;
 	c->more = new_table(c->mores * sizeof(*c->more));
 	for (size_t i = 0; i < n; i++)
-		if (old[i].w[3])
+		if (old[i].w[CACHE_LONG_WORDS - 1])
 			insert_long(c, &old[i]);
 	free(old);
 }

@@ -1,6 +1,6 @@
 /* cache.h - pieces and their tokens, as one thread has met them
  *
- * Most pieces of a text have been seen before. Two tables, of pieces of up to 15 and of 16 to 31
+ * Most pieces of a text have been seen before. Two tables, of pieces of up to 15 and of 16 to 63
  * bytes; longer ones, or with more tokens than a slot holds, are not kept. A slot holds the piece
  * itself: equality is never left to a hash. The tables begin small, grow with what they are given
  * up to CACHE_SHORT_MAX and CACHE_LONG_MAX slots, and then forget the older of two. */
@@ -12,15 +12,17 @@
 #include <string.h>
 
 /* Slots, powers of two. A text's pieces fit while their number is below half of it: English of 58
- * MB has 235,000 different ones. 32 MiB and 4 MiB of memory. */
+ * MB has 235,000 different ones, Chinese of 14 MB 90,000 long ones. 32 MiB and 16 MiB of
+ * memory. */
 #define CACHE_SHORT_MAX (1u << 20)
-#define CACHE_LONG_MAX	(1u << 16)
+#define CACHE_LONG_MAX	(1u << 17)
 
 enum {
 	CACHE_SHORT = 15,
-	CACHE_LONG = 31,
+	CACHE_LONG_WORDS = 8,
+	CACHE_LONG = 63,
 	CACHE_SHORT_IDS = 4,
-	CACHE_LONG_IDS = 7,
+	CACHE_LONG_IDS = 15,
 };
 
 /* A piece, zeros behind it. The last byte of the last word is its length; in a slot, the number of
@@ -35,7 +37,7 @@ struct cache_slot {
 };
 
 struct cache_long {
-	uint64_t w[4]; /* the last byte is the length, 0 in an empty slot */
+	uint64_t w[CACHE_LONG_WORDS]; /* the last byte is the length, 0 in an empty slot */
 	int32_t id[CACHE_LONG_IDS];
 	int32_t n;
 };
@@ -104,7 +106,7 @@ static inline const struct cache_slot *cache_find(
 /* n ids, at most CACHE_SHORT_IDS. */
 void cache_add(struct cache *c, struct cache_key k, const int32_t *id, size_t n);
 
-/* The same for 16 to 31 bytes. */
+/* The same for 16 to 63 bytes. */
 const struct cache_long *cache_find_long(const struct cache *c, const char *p, size_t n);
 void cache_add_long(struct cache *c, const char *p, size_t n, const int32_t *id, size_t ids);
 

@@ -13,7 +13,7 @@ struct seen {
 	size_t len;
 };
 
-static struct seen look(const struct split *s, size_t at)
+static inline struct seen look(const struct split *s, size_t at)
 {
 	const unsigned char *p = (const unsigned char *)s->p + at;
 	struct seen c = {0};
@@ -184,21 +184,37 @@ static size_t next_gpt2(const struct split *s, size_t at)
 	return blanks(s, at);
 }
 
+/* Whether c, not a line end and not `no`, has `yes` behind it: what a word with a lead needs. */
+static int leads(struct seen c, struct seen d, unsigned no, unsigned yes)
+{
+	return !is_line_end(c.cp) && !(c.class & no) && (d.class & yes);
+}
+
+/* What is left when c is no word, led or not: numbers, ` ?[^\s...]+[\r\n]*`, white space. */
+static size_t no_word(const struct split *s, size_t at, struct seen c, unsigned letters)
+{
+	size_t end;
+
+	if (c.class & CP_NUMBER)
+		return number(s, at, s->rules->numbers);
+	if (c.cp == ' ' || !(c.class & CP_SPACE))
+		if ((end = other(s, at, CP_SPACE | CP_NUMBER | letters)))
+			return line_ends(s, end);
+	return lines_and_blanks(s, at);
+}
+
 /* llama3, qwen2, qwen3.5, ling2 */
 static size_t next_word(const struct split *s, size_t at)
 {
-	const struct split_rules *r = s->rules;
+	unsigned letters = s->rules->letters, no = CP_LETTER | CP_NUMBER;
+	struct seen c = look(s, at), d = look(s, at + c.len);
 	size_t end = contraction(s, at, 1);
 
 	if (end)
 		return end;
-	if ((end = led_word(s, at, r->letters, CP_LETTER | CP_NUMBER)))
-		return end;
-	if ((end = number(s, at, r->numbers)))
-		return end;
-	if ((end = other(s, at, CP_SPACE | CP_NUMBER | r->letters)))
-		return line_ends(s, end);
-	return lines_and_blanks(s, at);
+	if ((c.class & letters) || leads(c, d, no, letters))
+		return led_word(s, at, letters, no);
+	return no_word(s, at, c, letters);
 }
 
 /* [UPPER]*[LOWER]+ : the greedy first run is given back up to its last caseless character, where
@@ -247,20 +263,42 @@ static size_t cased_word(const struct split *s, size_t at)
 	return more ? more : end;
 }
 
+/* [\p{Han}]+ : nearly all of it is U+4E00 to U+9FFF, E4 B8 80 to E9 BF BF in UTF-8. */
+static size_t han_run(const struct split *s, size_t at)
+{
+	for (;;) {
+		const unsigned char *p = (const unsigned char *)s->p + at;
+		struct seen c;
+
+		if (at >= s->stop)
+			return at;
+		if ((p[0] >= 0xE5 && p[0] <= 0xE9) || (p[0] == 0xE4 && p[1] >= 0xB8)) {
+			at += 3;
+			continue;
+		}
+		c = look(s, at);
+		if (!(c.class & CP_HAN))
+			return at;
+		at += c.len;
+	}
+}
+
 /* o200k, and kimi with Han runs apart */
 static size_t next_cased(const struct split *s, size_t at)
 {
+	unsigned letters = CP_UPPER | CP_LOWER, han = s->rules->han;
+	struct seen c = look(s, at), d;
 	size_t end;
 
-	if (s->rules->han && (end = run(s, at, CP_HAN, 0)) > at)
-		return end;
-	if ((end = cased_word(s, at)))
-		return end;
-	if ((end = number(s, at, s->rules->numbers)))
-		return end;
-	if ((end = other(s, at, CP_SPACE | CP_LETTER | CP_NUMBER)))
-		return line_ends(s, end);
-	return lines_and_blanks(s, at);
+	if (c.class & han)
+		return han_run(s, at);
+	d = look(s, at + c.len);
+	if (d.class & han)
+		d.class = 0;
+	if ((c.class & letters) || leads(c, d, CP_LETTER | CP_NUMBER, letters))
+		if ((end = cased_word(s, at)))
+			return end;
+	return no_word(s, at, c, CP_LETTER);
 }
 
 /* [一-龥぀-ゟ゠-ヿ] */
