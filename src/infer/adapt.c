@@ -102,7 +102,7 @@ static void watch(struct run *r, struct endpoint *ep, const struct serve_load *l
 		return;
 	err_set(&why, "outage", "%zu requests, and no token in %d s", ep->running, HANG_MS / 1000);
 	ep->made_at = r->now;
-	attempt_cancel_all(r, ep);
+	attempt_cancel_all(r, ep, 1);
 	endpoint_is_down(r, ep, &why);
 }
 

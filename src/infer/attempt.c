@@ -111,8 +111,10 @@ void attempt_start(struct run *r, struct endpoint *ep, struct item *it)
 	it->call.ep = it->ep = ep;
 	it->call.xfer =
 	    post(r, ep, serve_path(ep->route), &it->call, (uint32_t)(r->o->timeout * 1000));
-	if (!it->call.xfer)
+	if (!it->call.xfer) { /* the run ends; the record is left to a later one */
+		attempt_pardon(r, it);
 		return;
+	}
 	it->started = r->now;
 	r->n.requests++;
 	r->n.retries += it->attempts > 0;
@@ -189,7 +191,8 @@ void attempt_crashed(struct run *r, struct item *it)
 		it->ep->lone = NULL;
 	if (alone && ++it->lone_deaths >= 2) {
 		err_set(&it->why, "poison",
-		    "the server died %u times with this record alone in flight", it->lone_deaths);
+		    "the server died or hung %u times with this record alone in flight",
+		    it->lone_deaths);
 		item_reject(r, it, 1);
 		return;
 	}
@@ -390,7 +393,7 @@ void attempt_done(struct run *r, struct item *it, struct http_done *d)
 	serve_reply_free(&reply);
 }
 
-void attempt_cancel_all(struct run *r, struct endpoint *ep)
+void attempt_cancel_all(struct run *r, struct endpoint *ep, int crashed)
 {
 	struct item *it = r->flying, *next;
 
@@ -400,10 +403,11 @@ void attempt_cancel_all(struct run *r, struct endpoint *ep)
 			continue;
 		http_cancel(r->http, it->call.xfer);
 		land(r, it);
-		if (it->ep->lone == it)
-			it->ep->lone = NULL;
-		attempt_abort(r, it->ep, it, it->rid);
-		attempt_pardon(r, it);
+		attempt_abort(r, it->ep, NULL, it->rid);
+		if (crashed)
+			attempt_crashed(r, it);
+		else
+			attempt_pardon(r, it);
 	}
 }
 

@@ -25,7 +25,8 @@ void attempt_crashed(struct run *r, struct item *it);
 /* Tells the server to forget a request (where the API has that). it: waits for it, or NULL. */
 void attempt_abort(struct run *r, struct endpoint *ep, struct item *it, const char *rid);
 void attempt_abort_done(struct run *r, struct call *c);
-/* Breaks off all that is in flight at ep (NULL: everywhere); the items go back. */
-void attempt_cancel_all(struct run *r, struct endpoint *ep);
+/* Breaks off all that is in flight at ep (NULL: everywhere); the items go back. crashed: as after
+ * the server's death. */
+void attempt_cancel_all(struct run *r, struct endpoint *ep, int crashed);
 
 #endif

@@ -15,12 +15,14 @@
 #include "infer/report.h"
 #include "infer/signals.h"
 
-#define HELD_MAX    ((uint64_t)256 << 20) /* bytes of records read ahead */
-#define READ_BATCH  256			  /* records between two looks at the servers */
-#define RETRY_FLOOR 10			  /* retries that are always allowed ... */
-#define RETRY_SHARE 10			  /* ... and one for so many requests */
-#define WAIT_MS	    1000
-#define PROGRESS_MS 200
+#define HELD_MAX       ((uint64_t)256 << 20) /* bytes of records read ahead */
+#define READ_BATCH     256		     /* records between two looks at the servers */
+#define RETRY_FLOOR    10		     /* retries that are always allowed ... */
+#define RETRY_SHARE    10		     /* ... and one for so many requests */
+#define WAIT_MS	       1000
+#define ABORT_LOOK_MS  20  /* between two looks at a retry that waits for its abort ... */
+#define BUDGET_LOOK_MS 100 /* ... and for the budget */
+#define PROGRESS_MS    200
 
 /* ---- signals ---- */
 
@@ -104,16 +106,20 @@ static int retry_allowed(const struct run *r, const struct item *it)
 	return r->queue.fresh.n == 0 && r->flying == NULL; /* nothing else to do */
 }
 
+/* The next that has waited long enough; those that may not go yet are put off, so that they do not
+ * stand before others. */
 static struct item *due(struct run *r)
 {
 	struct item *it;
 
-	while ((it = queue_due(&r->queue, r->now)) && it->aborting) {
+	while ((it = queue_due(&r->queue, r->now))) {
+		if (!it->aborting && retry_allowed(r, it))
+			return it;
 		queue_take(&r->queue, it);
-		it->not_before = r->now + 20;
+		it->not_before = r->now + (it->aborting ? ABORT_LOOK_MS : BUDGET_LOOK_MS);
 		queue_wait(&r->queue, it);
 	}
-	return it && retry_allowed(r, it) ? it : NULL;
+	return NULL;
 }
 
 static struct item *pick(struct run *r, struct endpoint **ep)

@@ -134,7 +134,7 @@ static void farewell(struct run *r)
 	uint64_t until = clock_ms() + FAREWELL_MS;
 	struct err e;
 
-	attempt_cancel_all(r, NULL);
+	attempt_cancel_all(r, NULL, 0);
 	while (r->aborts && clock_ms() < until && http_wait(r->http, 100, NULL, 0, &e) == 0)
 		loop_finish(r);
 }
