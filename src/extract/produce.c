@@ -11,25 +11,10 @@
 #include "base/mem.h"
 #include "tensor/norm.h"
 
-/* Rows that the hints look at: enough for a mean, few enough to cost nothing. */
-enum { HINT_ROWS = 32 };
-
 static void name_layers(const struct plan *p, struct states *s)
 {
 	for (unsigned i = 0; i < s->nslots; i++)
 		s->slot[i].layer = i < p->set.nlayers ? p->set.layer[i] : STATES_LAST;
-}
-
-/* Row 0 is left out where there are others: it is huge in many models. */
-static void look(struct product *out, const struct states *s)
-{
-	size_t first = s->rows > 1 ? 1 : 0, step = (s->rows - first) / HINT_ROWS + 1, n = 0;
-
-	for (size_t r = first; r < s->rows; r += step, n++)
-		for (unsigned i = 0; i < s->nslots; i++)
-			out->rms[i] += states_rms(s, i, r);
-	for (unsigned i = 0; i < s->nslots && n > 0; i++)
-		out->rms[i] /= (double)n;
 }
 
 /* The last slot after the final norm, in memory of its own. */
@@ -59,7 +44,7 @@ int produce(
 	name_layers(p, &s->states);
 	if (states_check(&s->states, plan_embedding(p), e) < 0)
 		return -1;
-	look(out, &s->states);
+	look_at(&out->look, &s->states);
 	if (p->o->apply_norm)
 		own = normed(p, s);
 	layout_name(&name, p->set.layout, number, number, s->id);

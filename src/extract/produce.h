@@ -6,13 +6,14 @@
 #ifndef E3_PRODUCE_H
 #define E3_PRODUCE_H
 
+#include "extract/hints.h"
 #include "extract/plan.h"
 #include "tensor/save.h"
 
 struct product {
 	struct buf temporary; /* path; empty: nothing was written */
 	struct save_sum sum;
-	double rms[STATES_SLOTS]; /* mean of the rows' root mean squares, for the hints */
+	struct look look; /* of the states as they came */
 };
 
 /* number: unique among the products at hand. The sample's layers need no numbers yet. Classes of

@@ -113,6 +113,7 @@ struct run {
 	uint64_t made, tokens, bytes; /* of this run */
 	uint64_t fails_in_row, good;
 	struct forecast forecast;
+	struct hints hints;
 	uint64_t started;	    /* ms */
 	struct timespec start_time; /* of the wall clock, for --sweep */
 	/* how it ends */

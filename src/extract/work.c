@@ -152,4 +152,5 @@ void item_worked(struct run *r, struct item *it)
 	it->state = GOOD;
 	if (r->good++ == 0)
 		first_good(r);
+	hints_add(&r->hints, &r->plan, &it->product.look);
 }

@@ -355,3 +355,21 @@ load extract
 		--out-dir "$T/made" -o "$T/made.idx" "$T/speculators.idx"
 	cmp "$T/made.idx" "$T/modelopt.idx"
 }
+
+@test "a norm that is said wrong is suspected" {
+	records 30 60 >"$T/in"
+	serve --norm after
+	run extract seed --backend sglang-dump "$T/in"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *"last state"* ]]
+	stop
+	serve
+	rm -rf "$T/seed"*
+	run extract seed "$T/in"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *"last state"* ]]
+	rm -rf "$T/seed"*
+	run extract seed --norm after "$T/in"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"as before the final norm: is it really after?"* ]]
+}
