@@ -64,6 +64,8 @@ static int settle_one(struct run *r, struct item *it, struct err *e)
 	}
 	if (rc == 0)
 		rc = flow_release(r->flow, held, e);
+	else
+		flow_forget(r->flow, held);
 	if (rc == 0 && bad)
 		rc = failed_in_row(r, it, e);
 	item_free(it);
@@ -93,10 +95,12 @@ int settle_rest(struct run *r, struct err *e)
 		struct item *it = r->item[(r->head + i) % r->cap];
 
 		/* in a run that has failed a reject would only fail again */
-		if (rc == 0 && (it->state == GOOD || (it->state == BAD && !r->failed)))
+		if (rc == 0 && (it->state == GOOD || (it->state == BAD && !r->failed))) {
 			rc = settle_one(r, it, e);
-		else
+		} else {
+			flow_forget(r->flow, it->held);
 			item_free(it);
+		}
 	}
 	r->n = 0;
 	return rc;

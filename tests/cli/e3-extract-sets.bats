@@ -215,7 +215,7 @@ damage() {
 
 @test "SIGTERM: what is under way is finished, the rest is resumed" {
 	serve --latency 100
-	records 30 >"$T/in"
+	records 80 >"$T/in"
 	options seed
 	e3-extract "${ARGS[@]}" --concurrency 2 "$T/in" 3>&- 2>"$T/err" &
 	job=$!
@@ -227,9 +227,9 @@ damage() {
 	[ -e "$T/seed.idx.part" ]
 	[ ! -e "$T/seed.idx" ]
 	[ -z "$(ls -A "$T/hs")" ]
-	extract seed --concurrency 8 --resume "$T/in"
+	extract seed --concurrency 32 --resume "$T/in"
 	verify seed --records "$T/in"
-	[ "$(wc -l <"$T/seed.idx")" -eq 30 ]
+	[ "$(wc -l <"$T/seed.idx")" -eq 80 ]
 }
 
 @test "--shard: every record in one of them" {
