@@ -1,0 +1,77 @@
+#!/bin/sh
+# e3-merge against DuckDB and Hugging Face datasets shuffling the same tokenised records to JSONL:
+# seconds of processor time and of the clock, MB a second read and written, and the most memory.
+#
+# MB megabytes of records (default 400) in the page cache. PYTHON (default python3) is asked for duckdb and
+# datasets; what it does not have is left out. -j1 and one thread each: it is the work that is compared.
+set -eu
+: "${MB:=400}" "${PYTHON:=python3}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+awk -v mb="$MB" 'BEGIN {
+	srand(7)
+	for (i = 0; i < 5000; i++)
+		pool = pool (i ? "," : "") int(rand() * 163840)
+	for (i = 0; i < 5000; i++)
+		mask = mask (i ? ",1" : "1")
+	for (bytes = n = 0; bytes < mb * 1000000; n++) {
+		len = int(exp(7 + rand() * 1.5))        # 1,100 to 4,900 tokens
+		ids = substr(pool, 1, len * 6)
+		sub(/,[0-9]*$/, "", ids)
+		count = gsub(/,/, ",", ids) + 1
+		line = "{\"id\":\"d" n % 10 "/" n "\",\"dataset\":\"d" n % 10 "\",\"input_ids\":[" ids
+		line = line "],\"loss_mask\":[" substr(mask, 1, 2 * count - 1) "],\"seq_len\":" count "}"
+		bytes += length(line) + 1
+		print line
+	}
+}' >"$work/in"
+
+cat >"$work/duck.py" <<'END'
+import duckdb, sys
+c = duckdb.connect(config={"threads": 1, "preserve_insertion_order": False})
+c.sql(f"""copy (select * from read_json('{sys.argv[1]}', format='newline_delimited',
+    maximum_object_size=200000000) order by hash(id)) to '{sys.argv[2]}' (format json)""")
+END
+cat >"$work/hf.py" <<'END'
+import datasets, sys
+d = datasets.load_dataset("json", data_files=sys.argv[1], split="train", cache_dir=sys.argv[2] + ".cache")
+d.shuffle(seed=7).to_json(sys.argv[2], num_proc=1)
+END
+
+cat >"$work/meter.py" <<'END'
+import resource, subprocess, sys, time
+t = time.monotonic()
+p = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+if p.returncode:
+    sys.exit(p.stderr.decode().strip().split("\n")[-1])
+r = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(r.ru_utime + r.ru_stime, time.monotonic() - t, r.ru_maxrss)
+END
+
+# row NAME COMMAND...
+row() {
+	name=$1
+	shift
+	rm -f "$work/out"
+	if ! "$PYTHON" "$work/meter.py" "$@" >"$work/time" 2>"$work/err"; then
+		printf '%-32s failed: %s\n' "$name" "$(tail -n 1 "$work/err")"
+		return
+	fi
+	awk -v name="$name" -v mb="$MB" '{
+		printf "%-32s %8.2f %8.2f %9.0f %9.0f\n", name, $1, $2, 2 * mb / $1, $3 / 1024 }' "$work/time"
+}
+
+has() {
+	"$PYTHON" -c "import $1" 2>/dev/null
+}
+
+printf '%s MB, %s records\n' "$MB" "$(wc -l <"$work/in")"
+printf '%-32s %8s %8s %9s %9s\n' "" "cpu s" "clock s" "MB/cpu s" "MiB"
+cat "$work/in" >/dev/null
+row "e3-merge" "$E3_BIN/e3-merge" -q -j1 -o "$work/out" "$work/in"
+row "e3-merge, memory of a quarter" "$E3_BIN/e3-merge" -q -j1 --memory "$((MB / 4))M" -o "$work/out" "$work/in"
+row "e3-merge -z" "$E3_BIN/e3-merge" -q -j1 -z -o "$work/out" "$work/in"
+row "cat" sh -c "cat '$work/in' >'$work/out'"
+if has duckdb; then row "DuckDB" "$PYTHON" "$work/duck.py" "$work/in" "$work/out"; else echo "DuckDB: not in $PYTHON"; fi
+if has datasets; then row "datasets" "$PYTHON" "$work/hf.py" "$work/in" "$work/out"; else echo "datasets: not in $PYTHON"; fi
