@@ -92,6 +92,7 @@ struct chat *chat_open(const struct chat_opt *opt, struct err *e)
 	c->kimi = strcmp(bpe_family(c->bpe), "kimi") == 0;
 	find_ends(c);
 	chat_probe(c, &c->plain);
+	c->plain.local = c->plain.kimi_think && chat_probe_local(c, &c->plain);
 	if (c->with_tools.jinja)
 		chat_probe(c, &c->with_tools);
 	return c;

@@ -12,10 +12,9 @@
 
 #define BLOCK 4096
 
-static size_t common_prefix(const char *a, const char *b, size_t n)
+/* From byte i on, where a and b differ or end. */
+static size_t common_prefix(const char *a, const char *b, size_t i, size_t n)
 {
-	size_t i = 0;
-
 	while (n - i >= BLOCK && memcmp(a + i, b + i, BLOCK) == 0)
 		i += BLOCK;
 	while (i < n && a[i] == b[i])
@@ -39,13 +38,15 @@ static int is_border(const struct chat_work *w, size_t k, size_t limit, size_t *
 	return memcmp(w->text.data + at, name.p, name.n) == 0;
 }
 
-/* Keeps the ids of the common part; returns where the rest of the text begins. */
-static size_t keep_common(struct chat_work *w, const struct buf *text)
+/* Keeps the text and the ids of the common part, of which `same` bytes are known to be so; returns
+ * where the text to be encoded begins. */
+static size_t keep_common(struct chat_work *w, const struct buf *text, size_t same)
 {
 	size_t n = w->text.len < text->len ? w->text.len : text->len;
-	size_t same = common_prefix(w->text.data, text->data, n);
 	size_t lo = 0, hi = w->ids.n, end = 0;
 
+	same = common_prefix(w->text.data, text->data, same < n ? same : n, n);
+	w->text.len = same;
 	while (lo < hi) { /* the first token that begins at or after `same` */
 		size_t mid = lo + (hi - lo) / 2;
 
@@ -143,7 +144,7 @@ int chat_encode(struct chat_work *w, const struct jinja_out *text, unsigned how,
 	return add_rest(w, &r, how, e);
 }
 
-int chat_encode_prompt(struct chat_work *w, unsigned how, struct err *e)
+int chat_encode_prompt(struct chat_work *w, unsigned how, size_t same, struct err *e)
 {
 	const struct buf *text = &w->prompt.text;
 	struct rest r = {
@@ -152,15 +153,15 @@ int chat_encode_prompt(struct chat_work *w, unsigned how, struct err *e)
 	/* the wrapper's cuts count from the start of a stretch, and equal bytes may be template
 	 * text in one prompt and a message's in another: nothing is kept then */
 	if (how == 0 && w->how == 0)
-		r.from = keep_common(w, text);
+		r.from = keep_common(w, text, same);
 	else
-		w->ids.n = w->starts.n = 0;
+		w->ids.n = w->starts.n = w->text.len = 0;
 	w->how = how;
-	buf_reset(&w->text);
 	if (add_rest(w, &r, how, e) < 0) {
-		w->ids.n = w->starts.n = 0;
+		w->ids.n = w->starts.n = w->text.len = 0;
 		return -1;
 	}
-	buf_add(&w->text, text->data, text->len);
+	if (text->len > w->text.len)
+		buf_add(&w->text, text->data + w->text.len, text->len - w->text.len);
 	return 0;
 }

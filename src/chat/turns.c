@@ -15,9 +15,11 @@ struct maker {
 	const struct chat_turns_opt *opt;
 	struct chat_turns *out;
 	struct arena *a;
-	size_t cap;	/* of out->seq */
-	size_t turn;	/* the last supervised one of the open sequence */
-	unsigned how;	/* ENC_ */
+	size_t cap;		  /* of out->seq */
+	size_t turn;		  /* the last supervised one of the open sequence */
+	unsigned how;		  /* ENC_ */
+	struct chat_local *local; /* NULL: prompts are rendered whole */
+	int guessed;		  /* some were not */
 	int32_t *first; /* the prompt of the first user message, for MASK_AFTER_FIRST_USER */
 	size_t nfirst;
 };
@@ -40,7 +42,7 @@ static int render_prompt(struct chat_work *w, struct chat_prep *p, size_t n, str
 static int own_prompt(
     struct chat_work *w, struct chat_prep *p, size_t n, unsigned how, struct err *e)
 {
-	return render_prompt(w, p, n, e) < 0 ? -1 : chat_encode_prompt(w, how, e);
+	return render_prompt(w, p, n, e) < 0 ? -1 : chat_encode_prompt(w, how, 0, e);
 }
 
 int chat_prompt(const struct chat *c, struct chat_work *w, const struct chat_conv *conv, size_t n,
@@ -52,7 +54,7 @@ int chat_prompt(const struct chat *c, struct chat_work *w, const struct chat_con
 	if (chat_prepare(&p, c, conv, &w->arena, e) < 0 || render_prompt(w, &p, n, e) < 0)
 		return -1;
 	if (ids) {
-		if (chat_encode_prompt(w, 0, e) < 0)
+		if (chat_encode_prompt(w, 0, 0, e) < 0)
 			return -1;
 		ints_add(ids, w->ids.v, w->ids.n);
 	}
@@ -185,12 +187,25 @@ static int own_answer(struct maker *m, size_t i, int cut, struct some *out, stru
 	return 0;
 }
 
+/* Turn i's prompt, put together where that can be. */
+static int some_prompt(struct maker *m, size_t i, struct err *e)
+{
+	size_t same;
+
+	if (m->local && chat_local_prompt(m->w, m->local, i, &same) == 0) {
+		m->guessed = 1;
+		return chat_encode_prompt(m->w, m->how, same, e);
+	}
+	m->local = NULL;
+	return own_prompt(m->w, &m->p, i, m->how, e);
+}
+
 /* A served prompt stands for ours even where ours can't be rendered. */
 static int turn_prompt(struct maker *m, size_t i, const struct chat_gen *gen, struct some *out,
     int *own, struct err *e)
 {
 	struct chat_work *w = m->w;
-	int rc = own_prompt(w, &m->p, i, m->how, e);
+	int rc = some_prompt(m, i, e);
 
 	*own = rc == 0;
 	*out = (struct some){w->ids.v, w->ids.n};
@@ -255,16 +270,14 @@ static size_t count_specials(const struct chat *c, const struct jval *v)
 	return n;
 }
 
-static int all_turns(struct maker *m, struct err *e)
+/* The turns up to message `last`. */
+static int all_turns(struct maker *m, size_t last, struct err *e)
 {
 	const struct chat_conv *conv = m->p.conv;
-	size_t number = 0, last = SIZE_MAX;
+	size_t number = 0;
 
-	for (size_t i = 0; i < conv->n; i++)
-		if (conv->weight[i])
-			last = i;
-	if (last == SIZE_MAX)
-		return 0;
+	ints_reset(&m->w->seq);
+	buf_reset(&m->w->mask);
 	if (m->opt->mask == MASK_AFTER_FIRST_USER && find_first(m, e) < 0)
 		return -1;
 	for (size_t i = 0; i <= last; i++) {
@@ -275,6 +288,46 @@ static int all_turns(struct maker *m, struct err *e)
 	}
 	flush(m);
 	return 0;
+}
+
+/* Whether the last prompt that was put together is what the template makes of it. */
+static int guess_holds(struct maker *m, size_t last)
+{
+	struct chat_work *w = m->w;
+	const struct chat_ask ask = {
+	    m->p.hist, last, m->p.tools, m->p.tools_ts, m->p.conv->kwargs, 1, 0};
+	struct err why;
+
+	return m->local && chat_render(w->c, m->p.t, &ask, m->p.a, &w->full, &why) == 0 &&
+	       w->full.text.len == w->prompt.text.len &&
+	       memcmp(w->full.text.data, w->prompt.text.data, w->full.text.len) == 0;
+}
+
+/* Where few turns are to be learnt, whole renderings are as cheap. */
+#define WORTH_GUESSING 4
+
+static int by_turns(struct maker *m, struct err *e)
+{
+	const struct chat_conv *conv = m->p.conv;
+	size_t last = 0, n = 0, specials = m->out->specials;
+
+	for (size_t i = 0; i < conv->n; i++)
+		if (conv->weight[i]) {
+			last = i;
+			n++;
+		}
+	if (n == 0)
+		return 0;
+	if (m->p.t->local && n >= WORTH_GUESSING && !m->opt->last_turn_only)
+		m->local = chat_local_open(m->w, &m->p);
+	if (all_turns(m, last, e) < 0)
+		return -1;
+	if (!m->guessed || guess_holds(m, last))
+		return 0;
+	m->local = NULL;
+	m->cap = 0;
+	*m->out = (struct chat_turns){.specials = specials};
+	return all_turns(m, last, e);
 }
 
 int chat_turns(const struct chat *c, struct chat_work *w, const struct chat_conv *conv,
@@ -300,7 +353,5 @@ int chat_turns(const struct chat *c, struct chat_work *w, const struct chat_conv
 			return -1;
 		*out = (struct chat_turns){.specials = out->specials};
 	}
-	ints_reset(&w->seq);
-	buf_reset(&w->mask);
-	return all_turns(&m, e);
+	return by_turns(&m, e);
 }

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "bpe/bpe.h"
-#include "chat/chat.h"
+#include "chat/impl.h"
 #include "folder.h"
 #include "json/rec.h"
 
@@ -80,7 +80,7 @@ static void add_assistant(struct buf *b, int *calls)
 /* simple: no reasoning, no calls, one system message at most. */
 static void conversation(struct buf *b, int simple)
 {
-	unsigned turns = 1 + pick(3);
+	unsigned turns = 1 + pick(12);
 	int calls = 0;
 
 	buf_reset(b);
@@ -252,9 +252,45 @@ static void all_templates(void **state)
 	assert_true(n > 20);
 }
 
+/* Prompts that are put together from messages are those that are rendered whole; also where a
+ * template that looked as if they could be turns out to be none of that kind. */
+static void put_together(void **state)
+{
+	static const struct {
+		const char *text;
+		int local; /* as the trial finds, whose conversation has 15 messages */
+	} more[] = {{"", 1}, {"{% if messages|length > 9 %}long{% endif %}", 0},
+	    {"{% if messages|length > 15 %}long{% endif %}", 1}};
+	struct buf template = tmp_read("pipelines/demo/model/chat_template.jinja");
+
+	(void)state;
+	folder_make(names, NULL);
+	for (size_t i = 0; i < LEN(more); i++) {
+		struct chat_opt opt = {.model = tmp_dir, .template = tmp_path("demo.jinja")};
+		struct buf b = {0};
+		struct err e;
+		struct chat *c;
+
+		buf_adds(&b, more[i].text);
+		buf_add(&b, template.data, template.len);
+		tmp_write(opt.template, b.data, b.len);
+		c = chat_open(&opt, &e);
+		if (!c)
+			fail_msg("%s", e.msg);
+		assert_int_equal(c->plain.local, more[i].local);
+		chat_close(c);
+		check_template(opt.template, "demo");
+		buf_free(&b);
+	}
+	buf_free(&template);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(all_templates)};
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(all_templates),
+	    cmocka_unit_test(put_together),
+	};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
 }
