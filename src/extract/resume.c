@@ -18,7 +18,6 @@ struct replay {
 	struct run *r;
 	struct rec rec;
 	struct index_line line;
-	struct hashset files;
 };
 
 static int check_file(const struct run *r, const struct index_line *l, struct err *e)
@@ -50,7 +49,7 @@ static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, stru
 	if (!done_add(&r->done, &y->line))
 		return err_set(e, "duplicate", "id \"%.*s\" stands in the index twice",
 		    y->line.id.len < 200 ? (int)y->line.id.len : 200, y->line.id.data);
-	hashset_add(&y->files, hash128(y->line.file.data, y->line.file.len));
+	hashset_add(&r->files, hash128(y->line.file.data, y->line.file.len));
 	r->lines++;
 	r->plan.set.records++;
 	r->plan.set.tokens += y->line.seq_len;
@@ -61,11 +60,11 @@ static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, stru
 /* ---- files without a line ---- */
 
 /* Removes one that is ours by its name and in no line. `name` is relative to the out-dir. */
-static int remove_orphan(const struct run *r, int fd, const char *base, const char *name,
-    struct replay *y, struct err *e)
+static int remove_orphan(
+    const struct run *r, int fd, const char *base, const char *name, struct err *e)
 {
 	if (!layout_owns(r->plan.set.layout, name) ||
-	    hashset_has(&y->files, hash128(name, strlen(name))))
+	    hashset_has(&r->files, hash128(name, strlen(name))))
 		return 0;
 	if (unlinkat(fd, base, 0) < 0 && errno != ENOENT)
 		return err_sys(e, "%s/%s: cannot delete", r->o->out_dir, name);
@@ -73,7 +72,7 @@ static int remove_orphan(const struct run *r, int fd, const char *base, const ch
 	return 0;
 }
 
-static int walk(const struct run *r, const char *sub, struct replay *y, struct err *e)
+static int walk(const struct run *r, const char *sub, struct err *e)
 {
 	struct buf name = {0};
 	struct dirent *ent;
@@ -96,9 +95,9 @@ static int walk(const struct run *r, const char *sub, struct replay *y, struct e
 		buf_reset(&name);
 		buf_addf(&name, "%s%s%s", sub, *sub ? "/" : "", ent->d_name);
 		if (S_ISDIR(st.st_mode) && !*sub)
-			rc = walk(r, buf_cstr(&name), y, e);
+			rc = walk(r, buf_cstr(&name), e);
 		else if (S_ISREG(st.st_mode))
-			rc = remove_orphan(r, dirfd(dir), ent->d_name, buf_cstr(&name), y, e);
+			rc = remove_orphan(r, dirfd(dir), ent->d_name, buf_cstr(&name), e);
 	}
 	closedir(dir);
 	buf_free(&name);
@@ -152,11 +151,29 @@ int resume_open(struct run *r, struct err *e)
 		    "the index has lines, but %s no manifest: was another --out-dir meant?",
 		    r->o->out_dir);
 	else
-		rc = r->o->resume ? walk(r, "", &y, e) : 0;
+		rc = r->o->resume ? walk(r, "", e) : 0;
 out:
 	rec_free(&y.rec);
 	index_free(&y.line);
-	hashset_free(&y.files);
+	return rc;
+}
+
+/* Where files are numbered by the input, another input would write over files that have their line:
+ * it is refused before anything is sent. */
+static int check_free(const struct run *r, const struct item *it, struct err *e)
+{
+	struct buf name = {0};
+	int rc = 0;
+
+	layout_name(&name, r->plan.set.layout, it->job->record, r->lines, it->job->id);
+	if (hashset_has(&r->files, hash128(name.data, name.len)))
+		rc = err_set(e, "changed",
+		    "%s/%s is to be the file of record \"%.*s\", but stands in the index as "
+		    "another's: "
+		    "the input has changed since, and needs an --out-dir of its own",
+		    r->o->out_dir, buf_cstr(&name), it->job->id.n < 200 ? (int)it->job->id.n : 200,
+		    it->job->id.p);
+	buf_free(&name);
 	return rc;
 }
 
@@ -168,7 +185,7 @@ int resume_done(struct run *r, const struct item *it, struct err *e)
 	int same, rc = 1;
 
 	if (!d)
-		return 0;
+		return check_free(r, it, e);
 	buf_addf(&path, "%s/%s", r->o->out_dir, d->file);
 	if (layout_open(&f, buf_cstr(&path), r->plan.set.layout, r->old.nlayers, r->old.last, e) <
 	    0) {

@@ -303,6 +303,7 @@ static void close_all(struct run *r)
 	hosts_close(r);
 	dumpdir_close(r->dump);
 	done_free(&r->done);
+	hashset_free(&r->files);
 	plan_close(&r->plan);
 	free(r->item);
 	if (r->out_lock >= 0)

@@ -105,7 +105,8 @@ struct run {
 	size_t head, n, cap;
 	int input_ended;
 	struct done_set done;
-	struct setinfo old; /* of the set that is gone on with */
+	struct hashset files; /* of the index that is gone on with */
+	struct setinfo old;   /* of the set that is gone on with */
 	int resuming;
 	/* counts */
 	uint64_t lines; /* of the index: the number of the next */

@@ -163,6 +163,23 @@ damage() {
 	[ "$status" -eq 1 ]
 }
 
+@test "--resume: another input is refused before it writes over a file that has its line" {
+	serve
+	records 8 >"$T/in"
+	extract seed "$T/in"
+	sum=$(cat "$T"/seed/rows_0-2000/*.pt | sha256sum)
+	(records 10 | tail -n 2; cat "$T/in") >"$T/more"
+	run extract seed --resume "$T/more"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'data_0.pt is to be the file of record "d/8"'*"the input has changed since"* ]]
+	[ "$(cat "$T"/seed/rows_0-2000/*.pt | sha256sum)" = "$sum" ]
+	# what only follows is no other input
+	(cat "$T/in"; records 10 | tail -n 2) >"$T/more"
+	extract seed --resume "$T/more"
+	[ "$(wc -l <"$T/seed.idx")" -eq 10 ]
+	verify seed --records "$T/more"
+}
+
 @test "a damaged record is made again once its line is out of the index" {
 	serve
 	records 6 >"$T/in"
