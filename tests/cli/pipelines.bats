@@ -49,8 +49,8 @@ reference() {
 }
 
 @test "the table: 88,088 samples, 83,288 of them asked for" {
-	run awk -F '\t' '!/^#/ && NF { all += $4; n++ } $2 == "prompt" { asked += $4 } END { print n, all, asked }' pipelines/100k/datasets.tsv
-	[ "$output" = "10 88088 83288" ]
+	run awk -F '\t' '!/^#/ && NF { all += $4; n++ } $2 == "prompt" { asked += $4 } $5 == "prompt" { by = by $1 " " } END { print n, all, asked, by }' pipelines/100k/datasets.tsv
+	[ "$output" = "10 88088 83288 B5_openthoughts B8_sweagent " ]
 }
 
 @test "make -n names each stage once a dataset" {
@@ -73,9 +73,9 @@ reference() {
 	[ "$output" = "0 $T/out/prepared/B8_sweagent/answers.jsonl" ]
 	[ "$(grep -c '^begin e3-infer' "$T/log")" = 8 ]
 	grep '^begin e3-infer' "$T/log" | grep -v B8_sweagent | while read -r line; do
-		[[ $line = *"--server http://a --server http://b --model M --concurrency 150 --max-new-tokens 10240 "*" --resume "* ]]
+		[[ $line = *"--server http://a --server http://b --model M --max-new-tokens 10240 "*"--concurrency 150 "*" --resume "* ]] || { echo "$line"; false; }
 	done
-	grep '^begin e3-infer' "$T/log" | grep B8_sweagent | grep -q -e '--concurrency 32 --max-new-tokens 16384 '
+	grep '^begin e3-infer' "$T/log" | grep B8_sweagent | grep -q -e '--max-new-tokens 16384 .*--concurrency 32 '
 	# native answers are never asked for
 	[ "$(grep '^begin e3-infer' "$T/log" | grep -c /A)" = 0 ]
 	grep '^begin e3-tokenize' "$T/log" | grep A1_deepswekimi | grep -q 'A1_deepswekimi/prompts.jsonl$'
@@ -116,6 +116,105 @@ reference() {
 	touch "$T/raw/A1_deepswekimi/2.jsonl.zst" "$T/raw/A1_deepswekimi/1.jsonl"
 	make --no-print-directory -C pipelines/100k BIN="$T/bin" OUT="$T/out" RAW="$T/raw" "$T/out/prepared/A1_deepswekimi/prompts.jsonl" >/dev/null
 	grep -q "A1_deepswekimi/1.jsonl $T/raw/A1_deepswekimi/2.jsonl.zst$" "$T/log"
+}
+
+@test "only what changed is made anew: a setting, a line of the table, raw rows" {
+	stubs
+	cp pipelines/100k/datasets.tsv "$T/datasets"
+	cp -r pipelines/demo/raw "$T/raw"
+	again() {
+		: >"$T/log"
+		reference DATASETS="$T/datasets" RAW="$T/raw" "$@" >/dev/null
+		awk '$1 == "begin" { sub(/.*\/out\//, "", $3); print $2, $3 }' "$T/log"
+	}
+	again >/dev/null
+	[ -z "$(again)" ]
+	# a longest sequence: the ids of all and what is made of them, but no request
+	again MAX_LEN=100 >"$T/what"
+	[ "$(grep -c tokenize "$T/what")" -eq 10 ]
+	[ "$(grep -cE 'merge|vocabmap|extract' "$T/what")" -eq 3 ]
+	[ "$(grep -cE '^e3-(prep|infer)' "$T/what")" -eq 0 ]
+	[ -z "$(again MAX_LEN=100)" ]
+	again DRAFT_VOCAB=100 MAX_LEN=100 >"$T/what"
+	[ "$(cut -d ' ' -f 1 "$T/what")" = e3-vocabmap ]
+	# a line of the table, with an option that needs its quotes: that dataset alone
+	sed -i "/^B2_/s/\$/\t--filter 'average_test_score>=0.9'/" "$T/datasets"
+	again MAX_LEN=100 DRAFT_VOCAB=100 >"$T/what"
+	[ "$(sort "$T/what" | grep -c B2_)" -eq 3 ]
+	[ "$(grep -c prepared "$T/what")" -eq 3 ]
+	grep -q -e "--filter average_test_score>=0.9 " "$T/log"
+	[ -z "$(again MAX_LEN=100 DRAFT_VOCAB=100)" ]
+	touch "$T/raw/A1_deepswekimi.jsonl"
+	again MAX_LEN=100 DRAFT_VOCAB=100 >"$T/what"
+	[ "$(grep prepared "$T/what" | sed 's/prepared.//' | xargs)" = "e3-prep A1_deepswekimi/prompts.jsonl e3-tokenize A1_deepswekimi/tokenized_data.jsonl" ]
+	# a server is no such setting
+	[ -z "$(again MAX_LEN=100 DRAFT_VOCAB=100 SERVERS=http://c IN_FLIGHT=3)" ]
+}
+
+@test "shards: one of them alone, then what all of them made" {
+	stubs
+	reference prompts native >/dev/null
+	: >"$T/log"
+	reference SHARDS=2 SHARD=1 short >/dev/null
+	[ "$(grep -c '^begin' "$T/log")" -eq 7 ]
+	[ "$(grep -c '^begin e3-infer .*answers.1-2.jsonl .*--shard 1/2 ' "$T/log")" -eq 7 ]
+	reference SHARDS=2 SHARD=1 tokenized >/dev/null
+	[ ! -e "$T/out/prepared/B1_glaive/tokenized_data.0-2.jsonl" ]
+	reference SHARDS=2 SHARD=0 tokenized >/dev/null
+	: >"$T/log"
+	reference SHARDS=2 >/dev/null
+	[ "$(grep -c 'begin e3-infer' "$T/log")" -eq 0 ]
+	[ "$(grep 'begin e3-merge' "$T/log" | tr ' ' '\n' | grep -c 'tokenized_data.*jsonl')" -eq 18 ]
+	grep -q "begin e3-extract $T/out/states.1-2/index.jsonl .*--shard 1/2 .*--out-dir $T/out/states.1-2 " "$T/log"
+	[ -e "$T/out/vocab/t2d.pt" ]
+	[ "$(reference SHARDS=2 -n | grep -c e3-)" = 0 ]
+}
+
+@test "pace: the command is the same process, and notes end with it" {
+	cd "$T"
+	E3_PACE=1 "$OLDPWD/pipelines/100k/pace" "$T/x" sh -c 'echo $$ >pid; echo some >x.part; sleep 2.2; mv x.part x; exit 3' &
+	p=$!
+	run wait $p
+	for _ in $(seq 50); do
+		pgrep -f -- "--pid=$p -f" >/dev/null || break
+		sleep 0.1
+	done
+	sleep 0.3
+	[ "$(cat pid)" -eq $p ]
+	[ "$(tail -n 1 x.pace | cut -d ' ' -f 2)" -eq 5 ]
+	[ "$(wc -l <x.pace)" -ge 2 ]
+	n=$(wc -l <x.pace)
+	sleep 1.2
+	[ "$(wc -l <x.pace)" -eq "$n" ]
+}
+
+@test "status: counts, rates, time left, and whether the disk is large enough" {
+	d=$T/out/prepared/B1_glaive
+	mkdir -p "$d" "$T/out/states"
+	printf 'A2_kimik25\tnative\t-\t20\tx\ty\nB1_glaive\tprompt\tshort\t100\tx\ty\nB8_sweagent\tprompt\tlong\t30\tx\ty\n' >"$T/table"
+	touch "$d/prompts.jsonl"
+	echo '{"out":100}' >"$d/prep.stats.json"
+	seq 1000 1039 >"$d/answers.jsonl.part" # 40 lines, 200 bytes
+	echo bad >"$d/infer.rejects.jsonl"
+	now=$(date +%s)
+	# half an answer a second for the last minutes; before them a night in which nothing ran
+	printf '%s 0\n%s 50\n%s 100\n%s 150\n%s 200\n' $((now - 40000)) $((now - 39980)) $((now - 50)) $((now - 30)) $((now - 10)) >"$d/answers.jsonl.pace"
+	run pipelines/100k/status "$T/out" "$T/table"
+	[ "$status" -eq 0 ]
+	echo "$output"
+	[[ "$output" == *"B1_glaive            short       100      100       40+  41%        1 "* ]]
+	[[ "$output" == *"requests  41 of 130; short: 59 left at 0.50 a second, 2 min; long: 30 left, none under way"* ]]
+	[[ "$output" == *"no set yet"* ]]
+	touch "$T/out/merged.jsonl"
+	echo '{"outputs":[{"records":5,"tokens":1000000000000,"response_tokens":250000000000,"lengths":{"longest":9}}]}' >"$T/out/merged.manifest.json"
+	run pipelines/100k/status "$T/out" "$T/table"
+	[[ "$output" == *"25% of them trained"* ]]
+	[[ "$output" == *"states    0 of 5 records"* ]]
+	[[ "$output" == *"DOES NOT FIT"* ]]
+	# nothing is there yet
+	run pipelines/100k/status "$T/nowhere" pipelines/100k/datasets.tsv
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"requests  0 of 83288"* ]]
 }
 
 # ---- with the real programs ----
@@ -180,6 +279,18 @@ real() {
 	make --no-print-directory -C pipelines/100k BIN="$E3_BIN" OUT="$T/$1" DATASETS="$T/table" \
 	    MODEL="$PWD/pipelines/demo/model" RAW=../demo/raw SERVERS="$URL" DUMP_DIR="$T/dump" \
 	    LAYERS=2,4,5 MIN_FREE=1M DRAFT_VOCAB=1000 NEW_TOKENS_short=300 NEW_TOKENS_long=300
+}
+
+@test "a small rehearsal: made-up rows, timed stages, two kills, the same bytes" {
+	KILLS=2 JOBS=1 E3_BIN=$E3_BIN run pipelines/100k/rehearse "$T/r" 0.0015
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"killed 2 times, make -j1: the same prompts, set, vocabulary and states"* ]]
+	[ "$(grep -cE '^(prompts|answers|tokenized|merged|vocab|states|all) +[0-9.]+ +[0-9.]+% ' <<<"$output")" -eq 7 ]
+	[ -z "$(ls -d "$T"/r/dump* 2>/dev/null)" ]
+	sum=$(cat "$T"/r/raw/*.json* | sha256sum)
+	pipelines/100k/rows "$T/again" 0.0015
+	[ "$(cat "$T"/again/*.json* | sha256sum)" = "$sum" ]
 }
 
 @test "the reference run, killed again and again, ends with the same bytes" {
