@@ -41,9 +41,9 @@ row() {
 	}'
 }
 
-python3 tests/bench/tokenize.py chat 2000 >"$dir/chat"
-python3 tests/bench/tokenize.py agent 60 >"$dir/agent"
-python3 tests/bench/tokenize.py apart 30 >"$dir/apart"
+python3 tests/bench/tokenize_records.py chat 2000 >"$dir/chat"
+python3 tests/bench/tokenize_records.py agent 60 >"$dir/agent"
+python3 tests/bench/tokenize_records.py apart 30 >"$dir/apart"
 row chat 2000
 row agent 60
 row apart 30
@@ -59,7 +59,7 @@ awk -v t="$t" -v b="$b" -v s="$start" -v n="$(wc -c <"$dir/text")" 'BEGIN {
 echo "cost a message, as sessions grow (microseconds):"
 for kind in agent apart; do
 	for n in 20 40 84 168; do
-		python3 tests/bench/tokenize.py $kind $((2400 / n)) "$n" >"$dir/long"
+		python3 tests/bench/tokenize_records.py $kind $((2400 / n)) "$n" >"$dir/long"
 		t=$(seconds $tok "$dir/long")
 		awk -v k=$kind -v n="$n" -v t="$t" -v s="$start" -v c=$((2400 / n)) -v out="$(wc -c <"$dir/out")" 'BEGIN {
 			printf "%s: %3d messages: %6.1f, %5.1f MB written\n", k, n, (t - s) / (n * c) * 1e6, out / 1e6
