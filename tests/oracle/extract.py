@@ -9,6 +9,7 @@ real DIR            the sets that were made from it, against transformers
 import json
 import os
 import random
+import subprocess
 import sys
 import warnings
 
@@ -109,7 +110,6 @@ def specforge(folder, recs, last):
 
 
 def speculators(folder, recs):
-    from datasets import Dataset
     from speculators.data_generation.offline import check_hidden_states
     from speculators.train.data import ArrowDataset, CollateFn
     from safetensors.torch import load_file
@@ -118,10 +118,10 @@ def speculators(folder, recs):
     index = lines(path + ".idx")
     by_id = {r["id"]: r for r in recs}
     rows = [by_id[x["id"]] for x in index]
-    Dataset.from_list([{k: r[k] for k in ("input_ids", "loss_mask", "seq_len")} for r in rows]).with_format(
-        "torch").save_to_disk(folder + "/arrow")
-    os.symlink(path + "/hidden_states", folder + "/arrow/hidden_states")
-    data = ArrowDataset(4096, folder + "/arrow", on_missing="raise")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../pipelines/speculators/arrow")
+    subprocess.run([sys.executable, script, path + ".idx", folder + "/in", path], check=True,
+                   capture_output=True, env=os.environ | {"HF_HOME": folder + "/hf"})
+    data = ArrowDataset(4096, path, on_missing="raise")
     good = len(data) == len(recs)
     for i, r in enumerate(rows):
         s = data[i]
