@@ -195,6 +195,7 @@ int convert_run(const struct extract_opts *o)
 	int rc = -1;
 
 	opt.unique_ids = 1;
+	opt.batch = 1; /* a line stands for many megabytes */
 	if (open_all(&c, &e) == 0 && (f = flow_open(extract_prog.name, &opt, &e)) &&
 	    flow_run(f, &ops, &c, &e) == 0) {
 		c.plan.set.complete = 1;

@@ -20,6 +20,7 @@ void item_free(struct item *it)
 	buf_free(&it->mask);
 	buf_free(&it->body);
 	buf_free(&it->reply);
+	free(it->plan);
 	free(it);
 }
 

@@ -1,8 +1,8 @@
 /* plan.h - what a run has decided: what is asked of the server, what is written
  *
  * Part of it is said by options, part only by the first file (hidden size, dtype, and what a dump
- * declares). Until that file has been seen nothing else is sent; then the plan is adopted, and all
- * later files must agree with it. */
+ * declares). Until that file has been seen nothing else is sent; then the plan is adopted (by a
+ * copy, which the run takes over), and all later files must agree with it. */
 #ifndef E3_PLAN_H
 #define E3_PLAN_H
 

@@ -65,7 +65,8 @@ struct item {
 	struct span states;
 	struct claim claim;
 	struct product product;
-	int discard; /* only claim and remove the file; then the item is in state `after` */
+	struct plan *plan; /* of the first record: adopted by it, not yet by the run */
+	int discard;	   /* only claim and remove the file; then the item is in state `after` */
 	enum item_state after;
 	int failed; /* of the work; err */
 	struct err err;

@@ -165,6 +165,7 @@ int verify_run(const struct extract_opts *o)
 	int rc = -1;
 
 	opt.unique_ids = 1;
+	opt.batch = 1; /* a line stands for many megabytes */
 	if (setinfo_load(&v.set, o->verify, &e) == 0 &&
 	    (!o->records || records_load(&v.records, o->records, &e) == 0) &&
 	    (f = flow_open(extract_prog.name, &opt, &e)) && flow_run(f, &ops, &v, &e) == 0)

@@ -32,25 +32,33 @@ static int capture(struct run *r, struct item *it, struct capture *c, struct err
 	return capture_vllm(c, it->claim.path, &w, e);
 }
 
-/* Until the plan is adopted one record alone is on its way, so that nobody else reads it. */
+/* The first record's plan is its own until the loop takes it over with the record. */
+static int agree(struct run *r, struct item *it, const struct capture *c, struct err *e)
+{
+	if (r->plan.adopted)
+		return plan_agree(&r->plan, c, e);
+	it->plan = xmemdup(&r->plan, sizeof(r->plan));
+	return plan_adopt(it->plan, c, r->resuming ? &r->old : NULL, e);
+}
+
 static int make(struct run *r, struct item *it, struct capture *c, struct err *e)
 {
 	struct sample s = {.id = it->job->id, .n = it->ids.n};
+	const struct plan *p;
 	int64_t *rows;
 	int rc;
 
-	rc = r->plan.adopted ? plan_agree(&r->plan, c, e)
-			     : plan_adopt(&r->plan, c, r->resuming ? &r->old : NULL, e);
-	if (rc < 0)
+	if (agree(r, it, c, e) < 0)
 		return -1;
+	p = it->plan ? it->plan : &r->plan;
 	rows = widen(it);
 	s.ids = rows;
 	s.mask = rows + it->ids.n;
 	s.states = c->states;
-	s.aux = r->plan.set.nlayers;
-	s.last = r->plan.set.last;
-	s.norm = r->plan.delivered;
-	rc = produce(&it->product, &r->plan, &s, it->job->record, e);
+	s.aux = p->set.nlayers;
+	s.last = p->set.last;
+	s.norm = p->delivered;
+	rc = produce(&it->product, p, &s, it->job->record, e);
 	free(rows);
 	return rc;
 }
@@ -140,6 +148,10 @@ static void first_good(struct run *r)
 void item_worked(struct run *r, struct item *it)
 {
 	r->at_work--;
+	if (it->plan && !it->failed)
+		r->plan = *it->plan;
+	free(it->plan);
+	it->plan = NULL;
 	if (it->discard) {
 		it->state = it->after;
 		it->discard = 0;

@@ -117,13 +117,16 @@ static int batch_read(void *ctx, void *item, struct err *e)
 	struct run *r = ctx;
 	struct batch *b = item;
 	struct line line;
+	size_t most = BATCH_JOBS;
 	int rc = 1;
 
+	if (r->f->opt.batch > 0 && r->f->opt.batch < most)
+		most = (size_t)r->f->opt.batch;
 	batch_reset(b);
 	if (r->paused)
 		return 0;
-	while (b->n < BATCH_JOBS && b->text.len < BATCH_BYTES &&
-	       (b->n == 0 || lines_ready(r->f->lines))) {
+	while (
+	    b->n < most && b->text.len < BATCH_BYTES && (b->n == 0 || lines_ready(r->f->lines))) {
 		rc = lines_next(r->f->lines, &line, e);
 		if (rc <= 0)
 			break;
