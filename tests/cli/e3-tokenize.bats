@@ -287,7 +287,7 @@ EOF
 	echo '{"id":"e","messages":[{"role":"user","content":"\u001b[31m\nx"},{"role":"assistant","content":"y"}]}' |
 	    tok --show >out
 	grep -qF '\x1b[31m↵' out
-	! grep -q $'\033' out
+	! grep -q $'\033' out || false
 }
 
 @test "plain text: ids a line, and back" {

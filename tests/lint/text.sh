@@ -41,4 +41,9 @@ for f in $(cat "$tap_out.files"); do
 	esac
 done >"$tap_out"
 verdict "shell scripts parse" "$tap_out"
+
+# bats stops a test at a failing command by set -e, which looks at neither of these
+grep -E '\.bats$' "$tap_out.files" |
+	xargs grep -nE '^[ 	]*(! .*[^|][^e]$|\[ [^]]*\] && .*\]$)' | grep -v '|| false$' >"$tap_out"
+verdict "no check in a test whose failure is ignored" "$tap_out"
 tap_end
