@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "bpe/load.h"
 #include "bpe/model.h"
+#include "bpe/store.h"
 
 /* A folder may have both kinds of file: then tokenizer.json was converted from the ranks, with a
  * pattern that is not the model's, and the ranks win. */
@@ -28,18 +29,28 @@ static int load(struct bpe *b, const char *dir, struct err *e)
 	return rc < 0 ? -1 : load_config(b, dir, e);
 }
 
-struct bpe *bpe_open(const char *dir, struct err *e)
+static struct bpe *open_folder(const char *dir, int cached, struct err *e)
 {
 	struct bpe *b = xcalloc(1, sizeof(*b));
 
+	b->cached = cached;
 	added_init(&b->raw);
 	added_init(&b->normal);
 	if (load(b, dir, e) < 0) {
 		bpe_close(b);
 		return NULL;
 	}
-	b->core = core_build(&b->vocab);
 	return b;
+}
+
+struct bpe *bpe_open(const char *dir, struct err *e)
+{
+	return open_folder(dir, 1, e);
+}
+
+struct bpe *bpe_open_uncached(const char *dir, struct err *e)
+{
+	return open_folder(dir, 0, e);
 }
 
 void bpe_close(struct bpe *b)
@@ -48,6 +59,7 @@ void bpe_close(struct bpe *b)
 		return;
 	core_free(b->core);
 	vocab_free(&b->vocab);
+	store_close(b);
 	added_free(&b->raw);
 	added_free(&b->normal);
 	ints_free(&b->eos);

@@ -27,15 +27,19 @@ struct err;
 struct bpe;
 struct bpe_work;
 
+/* What is compiled from the vocabulary is kept in $XDG_CACHE_HOME/e3 or $HOME/.cache/e3 and taken
+ * from there the next time; it changes nothing but the time, and nothing fails for its sake.
+ * bpe_open_uncached neither looks nor writes there. */
 struct bpe *bpe_open(const char *dir, struct err *e);
+struct bpe *bpe_open_uncached(const char *dir, struct err *e);
 void bpe_close(struct bpe *b);
 struct bpe_work *bpe_work_open(const struct bpe *b);
 void bpe_work_close(struct bpe_work *w);
 
 enum {
 	BPE_NO_SPECIAL = 1, /* special strings in the text are text */
-	BPE_REPLACE = 2,    /* each maximal ill-formed subpart is U+FFFD; else an error with its offset */
-	BPE_HF_COMPAT = 4,  /* Kimi: the wrapper's cuts at 400,000 and 25,000 characters */
+	BPE_REPLACE = 2, /* a maximal ill-formed subpart is U+FFFD; else an error with its offset */
+	BPE_HF_COMPAT = 4, /* Kimi: the wrapper's cuts at 400,000 and 25,000 characters */
 };
 
 struct bpe_text {
@@ -73,6 +77,7 @@ const struct ints *bpe_eos(const struct bpe *b);
 /* Named special strings of tokenizer_config.json: "bos_token", "eos_token" ...; p NULL: none. */
 struct span bpe_named(const struct bpe *b, const char *which);
 
-const char *bpe_family(const struct bpe *b); /* "kimi", "qwen2", "llama3", "o200k", "deepseek3", "gpt2" ... */
+/* "kimi", "qwen2", "llama3", "o200k", "deepseek3", "gpt2" ... : the name of the split pattern */
+const char *bpe_family(const struct bpe *b);
 
 #endif

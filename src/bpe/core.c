@@ -10,10 +10,12 @@ void core_free(struct core *c)
 {
 	if (!c)
 		return;
-	free(c->token);
-	free(c->state);
-	free(c->pair);
-	free(c->filter);
+	if (!c->mapped) {
+		free(c->token);
+		free(c->state);
+		free(c->pair);
+		free(c->filter);
+	}
 	free(c);
 }
 

@@ -43,6 +43,7 @@ struct core {
 	struct core_pair *pair; /* open addressing, at least half of it empty */
 	size_t pair_slots;
 	uint64_t *filter; /* bit of a pair's hash: not set, no such pair */
+	int mapped;	  /* the tables belong to store.h */
 	int unmade;	  /* there are tokens that only a whole piece becomes */
 };
 

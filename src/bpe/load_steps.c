@@ -16,7 +16,7 @@ static json_t *tree(struct span v, const char *name, int *failed, struct err *e)
 	json_t *j;
 
 	*failed = 0;
-	if (!v.p || span_eq(v, "null"))
+	if (v.n == 0 || span_eq(v, "null"))
 		return NULL;
 	j = doc_parse(v.p, v.n, name, e);
 	*failed = j == NULL;

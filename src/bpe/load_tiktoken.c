@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "bpe/load.h"
 #include "bpe/model.h"
+#include "bpe/store.h"
 #include "json/doc.h"
 
 #define RANKS_MAX (64u << 20)
@@ -66,15 +67,15 @@ static int read_line(struct bpe *b, struct span line, struct buf *token, struct 
 	    token->data, e);
 }
 
-static int read_ranks(struct bpe *b, const char *path, struct err *e)
+static int read_lines(struct bpe *b, struct span file, const char *path, struct err *e)
 {
-	struct buf file = {0}, token = {0};
+	struct buf token = {0};
 	size_t number = 0, at = 0;
-	int rc = doc_slurp(&file, path, RANKS_MAX, e);
+	int rc = 0;
 
-	while (rc == 0 && at < file.len) {
-		const char *p = file.data + at, *end = memchr(p, '\n', file.len - at);
-		size_t n = end ? (size_t)(end - p) : file.len - at;
+	while (rc == 0 && at < file.n) {
+		const char *p = file.p + at, *end = memchr(p, '\n', file.n - at);
+		size_t n = end ? (size_t)(end - p) : file.n - at;
 
 		at += n + 1;
 		number++;
@@ -83,8 +84,44 @@ static int read_ranks(struct bpe *b, const char *path, struct err *e)
 		if (n > 0 && read_line(b, (struct span){p, n}, &token, e) < 0)
 			rc = err_prefix(e, "%s:%zu: ", path, number);
 	}
-	buf_free(&file);
 	buf_free(&token);
+	return rc;
+}
+
+/* The ids of the ranks must be 0, 1, 2 ...: the names count on from the last. */
+static int check_ranks(const struct bpe *b, struct err *e)
+{
+	for (size_t i = 0; i < b->vocab.n; i++)
+		if (b->vocab.entry[i].n == 0)
+			return err_set(e, "vocab", "no token of rank %zu", i);
+	for (int i = 0; i < 256; i++)
+		if (b->vocab.byte[i] < 0)
+			return err_set(e, "vocab", "no token for the byte 0x%02X", i);
+	return 0;
+}
+
+static int read_ranks(struct bpe *b, const char *path, struct err *e)
+{
+	struct store_members none = {0};
+	struct buf file = {0};
+	struct hash128 key;
+	int rc = doc_slurp(&file, path, RANKS_MAX, e);
+
+	if (rc < 0)
+		goto out;
+	key = hash128(file.data, file.len);
+	if (b->cached && store_open(b, key, &none))
+		goto out;
+	rc = read_lines(b, (struct span){file.data, file.len}, path, e);
+	if (rc == 0 && (vocab_finish(&b->vocab, e) < 0 || check_ranks(b, e) < 0))
+		rc = err_prefix(e, "%s: ", path);
+	if (rc < 0)
+		goto out;
+	b->core = core_build(&b->vocab);
+	if (b->core && b->cached)
+		store_save(b, key, &none);
+out:
+	buf_free(&file);
 	return rc;
 }
 
@@ -140,18 +177,6 @@ static int read_names(struct bpe *b, const json_t *decoder, size_t ranks, struct
 	return rc;
 }
 
-/* The ids of the ranks must be 0, 1, 2 ...: the names count on from the last. */
-static int check_ranks(const struct bpe *b, struct err *e)
-{
-	for (size_t i = 0; i < b->vocab.n; i++)
-		if (b->vocab.entry[i].n == 0)
-			return err_set(e, "vocab", "no token of rank %zu", i);
-	for (int i = 0; i < 256; i++)
-		if (b->vocab.byte[i] < 0)
-			return err_set(e, "vocab", "no token for the byte 0x%02X", i);
-	return 0;
-}
-
 int load_tiktoken(struct bpe *b, const char *dir, struct err *e)
 {
 	struct buf path = {0};
@@ -173,10 +198,6 @@ int load_tiktoken(struct bpe *b, const char *dir, struct err *e)
 	b->vocab.whole = 1;
 	if (read_ranks(b, load_path(&path, dir, "tiktoken.model"), e) < 0)
 		goto out;
-	if (vocab_finish(&b->vocab, e) < 0 || check_ranks(b, e) < 0) {
-		err_prefix(e, "%s: ", path.data);
-		goto out;
-	}
 	rc = read_names(b, json_object_get(config, "added_tokens_decoder"), b->vocab.n, e);
 out:
 	json_decref(config);

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "bpe/load.h"
 #include "bpe/model.h"
+#include "bpe/store.h"
 #include "json/doc.h"
 #include "json/rec.h"
 
@@ -226,16 +227,35 @@ out:
 	return rc;
 }
 
-static int read_members(struct bpe *b, struct span file, struct err *e)
+/* The members that are left when the model is compiled; and that. */
+static int compile(struct bpe *b, const struct rec *top, struct hash128 key,
+    struct store_members *m, struct err *e)
 {
-	struct rec top = {0};
-	int rc = rec_parse(&top, file.p, file.n, e);
+	*m = (struct store_members){rec_get(top, "normalizer"), rec_get(top, "pre_tokenizer"),
+	    rec_get(top, "added_tokens")};
+	if (read_model(b, rec_get(top, "model"), e) < 0)
+		return -1;
+	b->core = core_build(&b->vocab);
+	if (b->core && b->cached)
+		store_save(b, key, m);
+	return 0;
+}
 
-	if (rc == 0 && (load_normalizer(b, rec_get(&top, "normalizer"), e) < 0 ||
-			   load_pre_tokenizer(b, rec_get(&top, "pre_tokenizer"), e) < 0 ||
-			   read_model(b, rec_get(&top, "model"), e) < 0 ||
-			   load_added(b, rec_get(&top, "added_tokens"), e) < 0))
-		rc = -1;
+static int read_file(struct bpe *b, struct span file, struct err *e)
+{
+	struct hash128 key = hash128(file.p, file.n);
+	struct store_members m = {0};
+	struct rec top = {0};
+	int rc = -1;
+
+	if (!b->cached || !store_open(b, key, &m))
+		if (rec_parse(&top, file.p, file.n, e) < 0 || compile(b, &top, key, &m, e) < 0)
+			goto out;
+	if (load_normalizer(b, m.normalizer, e) < 0 ||
+	    load_pre_tokenizer(b, m.pre_tokenizer, e) < 0 || load_added(b, m.added, e) < 0)
+		goto out;
+	rc = 0;
+out:
 	rec_free(&top);
 	return rc;
 }
@@ -247,7 +267,7 @@ int load_tokenizer(struct bpe *b, const char *dir, struct err *e)
 
 	if (rc == 0) {
 		buf_cstr(&file);
-		rc = read_members(b, (struct span){file.data, file.len}, e);
+		rc = read_file(b, (struct span){file.data, file.len}, e);
 		if (rc < 0)
 			err_prefix(e, "%s: ", path.data);
 	}

@@ -18,6 +18,9 @@ struct model_name {
 };
 
 struct bpe {
+	int cached; /* compiled tables may be kept on disk: store.h */
+	void *map;
+	size_t map_size;
 	const struct split_rules *split;
 	int nfc;
 	int cuts;		  /* the wrapper's cuts are known: BPE_HF_COMPAT means something */

@@ -209,7 +209,8 @@ void vocab_free(struct vocab *v)
 {
 	buf_free(&v->bytes);
 	free(v->entry);
-	free(v->slot);
+	if (!v->mapped)
+		free(v->slot);
 	free(v->pair);
 	*v = (struct vocab){0};
 }

@@ -47,6 +47,7 @@ struct vocab {
 	size_t slots;
 	struct vocab_pair *pair;  /* open addressing by the pair */
 	size_t pairs, pair_slots; /* at least half of them empty */
+	int mapped;		  /* slot belongs to store.h */
 	int32_t byte[256];	  /* the token of each byte, or -1 */
 };
 
