@@ -47,6 +47,7 @@ int layout_owns(enum layout l, const char *name);
  * number of aux layers, `norm` that of the states as they would be written. */
 int layout_refuse(enum layout l, unsigned aux, int last, enum norm norm, struct err *e);
 
+/* Writes a part (save.h) under a temporary name. */
 int layout_write(
     const char *path, enum layout l, const struct sample *s, struct save_sum *sum, struct err *e);
 

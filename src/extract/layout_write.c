@@ -97,7 +97,7 @@ int layout_write(
 		return err_set(e, "mask",
 		    "layout %s needs a loss mask, and these files hold none: give --records",
 		    layout_word(l));
-	f = save_open(path, e);
+	f = save_open_part(path, e);
 	if (!f)
 		return -1;
 	rc = l == LAYOUT_SPECULATORS ? write_safetensors(f, s, e) : write_dict(f, l, s, e);

@@ -1,3 +1,5 @@
+/* sync_file_range, which starts writing back early, is Linux's. */
+#define _GNU_SOURCE
 #include "tensor/save.h"
 
 #include <errno.h>
@@ -18,8 +20,16 @@
  * once: half of a common second-level cache. Rows shorter than DIRECT are gathered first. */
 enum { CHUNK = 256 << 10, DIRECT = 32 << 10 };
 
+/* A part's bytes are handed to the disk as often as this, so that the sync at the end finds most of
+ * them there. */
+#define WRITEBACK ((uint64_t)8 << 20)
+
 struct save {
-	struct out *out;
+	struct out *out; /* NULL: a part, by its descriptor */
+	int fd;
+	char *path;
+	uint64_t written, handed; /* bytes of a part; of them, to the disk */
+	int summing;		  /* a CRC is wanted */
 	struct hash64_state *hash;
 	uint64_t at;
 	uint32_t crc;
@@ -27,20 +37,67 @@ struct save {
 	char buf[CHUNK];
 };
 
+static struct save *start(struct out *out, int fd, const char *path)
+{
+	struct save *s = xmalloc(sizeof(*s));
+
+	s->out = out;
+	s->fd = fd;
+	s->path = xstrdup(path);
+	s->hash = hash64_begin(0);
+	s->at = s->written = s->handed = 0;
+	s->crc = 0;
+	s->summing = 0;
+	s->held = 0;
+	return s;
+}
+
 struct save *save_open(const char *path, struct err *e)
 {
 	struct out *out = out_open(path, 0, e);
-	struct save *s;
 
-	if (!out)
+	return out ? start(out, -1, path) : NULL;
+}
+
+struct save *save_open_part(const char *path, struct err *e)
+{
+	int fd;
+
+	/* what stands there under a part's name was left by a run that is no more */
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		err_sys(e, "%s", path);
 		return NULL;
-	s = xmalloc(sizeof(*s));
-	s->out = out;
-	s->hash = hash64_begin(0);
-	s->at = 0;
-	s->crc = 0;
-	s->held = 0;
-	return s;
+	}
+	return start(NULL, fd, path);
+}
+
+static int part_write(struct save *s, const char *p, size_t n, struct err *e)
+{
+	while (n > 0) {
+		ssize_t k = write(s->fd, p, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_sys(e, "%s", s->path);
+		p += k;
+		n -= (size_t)k;
+		s->written += (uint64_t)k;
+	}
+	if (s->written - s->handed >= WRITEBACK) {
+		/* a hint: where it is not understood the sync does it all */
+		sync_file_range(s->fd, (off_t)s->handed, (off_t)(s->written - s->handed),
+		    SYNC_FILE_RANGE_WRITE);
+		s->handed = s->written;
+	}
+	return 0;
+}
+
+static int emit(struct save *s, const char *p, size_t n, struct err *e)
+{
+	return s->out ? out_write(s->out, p, n, e) : part_write(s, p, n, e);
 }
 
 static int drain(struct save *s, struct err *e)
@@ -48,13 +105,14 @@ static int drain(struct save *s, struct err *e)
 	size_t n = s->held;
 
 	s->held = 0;
-	return n > 0 ? out_write(s->out, s->buf, n, e) : 0;
+	return n > 0 ? emit(s, s->buf, n, e) : 0;
 }
 
 static int put(struct save *s, const char *p, size_t n, struct err *e)
 {
 	hash64_add(s->hash, p, n);
-	s->crc = crc32_add(s->crc, p, n);
+	if (s->summing)
+		s->crc = crc32_add(s->crc, p, n);
 	s->at += n;
 	if (n < DIRECT && n <= CHUNK - s->held) {
 		memcpy(s->buf + s->held, p, n);
@@ -64,7 +122,7 @@ static int put(struct save *s, const char *p, size_t n, struct err *e)
 	if (drain(s, e) < 0)
 		return -1;
 	if (n >= DIRECT)
-		return out_write(s->out, p, n, e);
+		return emit(s, p, n, e);
 	memcpy(s->buf, p, n);
 	s->held = n;
 	return 0;
@@ -119,40 +177,55 @@ uint64_t save_at(const struct save *s)
 void save_crc_reset(struct save *s)
 {
 	s->crc = 0;
+	s->summing = 1;
 }
 
-uint32_t save_crc(const struct save *s)
+uint32_t save_crc(struct save *s)
 {
+	s->summing = 0;
 	return s->crc;
 }
 
-static struct out *dismantle(struct save *s, struct save_sum *sum)
+/* The bytes on disk, or nothing. */
+static int end_part(int fd, const char *path, int rc, struct err *e)
 {
-	struct out *out = s->out;
+	if (rc == 0 && fsync(fd) < 0)
+		rc = err_sys(e, "%s: cannot sync", path);
+	if (close(fd) < 0 && rc == 0)
+		rc = err_sys(e, "%s", path);
+	if (rc < 0)
+		unlink(path);
+	return rc;
+}
+
+static int end(struct save *s, struct save_sum *sum, int rc, struct err *e)
+{
 	uint64_t h = hash64_end(s->hash);
 
 	if (sum)
 		*sum = (struct save_sum){s->at, h};
+	if (!s->out)
+		rc = end_part(s->fd, s->path, rc, e);
+	else if (rc == 0)
+		rc = out_finish(s->out, e);
+	else
+		out_abort(s->out);
+	free(s->path);
 	free(s);
-	return out;
+	return rc;
 }
 
 int save_finish(struct save *s, struct save_sum *sum, struct err *e)
 {
-	int rc = drain(s, e);
-	struct out *out = dismantle(s, sum);
-
-	if (rc < 0) {
-		out_abort(out);
-		return -1;
-	}
-	return out_finish(out, e);
+	return end(s, sum, drain(s, e), e);
 }
 
 void save_abort(struct save *s)
 {
+	struct err e;
+
 	if (s)
-		out_abort(dismantle(s, NULL));
+		end(s, NULL, -1, &e);
 }
 
 static int sync_dir(const char *dir, struct err *e)
