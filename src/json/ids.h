@@ -26,5 +26,7 @@ void mask_write(struct buf *out, const uint8_t *v, size_t n);
  * memory, and leaves unchecked that ids are below 2^31. */
 int ids_count(struct span v, const char *name, size_t *n, struct err *e);
 int mask_count(struct span v, const char *name, size_t *zeros, size_t *ones, struct err *e);
+/* Whether such an array is written as ids_write does it: then equal ids are equal bytes. */
+int ids_plain(struct span v);
 
 #endif

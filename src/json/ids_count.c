@@ -48,6 +48,13 @@ static int is_plain(struct span v, struct tally *t)
 	return t->commas + t->digits == v.n - 2;
 }
 
+int ids_plain(struct span v)
+{
+	struct tally t;
+
+	return is_plain(v, &t);
+}
+
 int ids_count(struct span v, const char *name, size_t *n, struct err *e)
 {
 	struct ints ids = {0};

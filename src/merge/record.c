@@ -60,8 +60,26 @@ static int count(const struct rec *rec, struct record *out, struct err *e)
 	return 0;
 }
 
-static int read_content(struct reader *r, enum dedup dedup, struct record *out, struct err *e)
+/* The ids as ids_write spells them, which is mostly how they stand there: no need to read them. */
+static int hash_ids(struct reader *r, struct record *out, struct err *e)
 {
+	struct span v = rec_get(&r->rec, "input_ids");
+
+	if (!ids_plain(v)) {
+		ints_reset(&r->ids);
+		buf_reset(&r->text);
+		if (ids_read(&r->ids, v, "input_ids", e) < 0)
+			return -1;
+		ids_write(&r->text, r->ids.v, r->ids.n);
+		v = (struct span){r->text.data, r->text.len};
+	}
+	out->content = hash128(v.p, v.n);
+	return 0;
+}
+
+static int hash_prompt(struct reader *r, struct record *out, struct err *e)
+{
+	const char *one;
 	size_t n;
 
 	ints_reset(&r->ids);
@@ -69,12 +87,8 @@ static int read_content(struct reader *r, enum dedup dedup, struct record *out, 
 	if (ids_read(&r->ids, rec_get(&r->rec, "input_ids"), "input_ids", e) < 0 ||
 	    mask_read(&r->mask, rec_get(&r->rec, "loss_mask"), "loss_mask", e) < 0)
 		return -1;
-	n = r->ids.n;
-	if (dedup == DEDUP_PROMPT && n > 0) {
-		const char *one = memchr(r->mask.data, 1, n);
-
-		n = one ? (size_t)(one - r->mask.data) : n;
-	}
+	one = r->ids.n > 0 ? memchr(r->mask.data, 1, r->ids.n) : NULL;
+	n = one ? (size_t)(one - r->mask.data) : r->ids.n;
 	out->content = hash128(r->ids.v, n * sizeof(*r->ids.v));
 	return 0;
 }
@@ -87,9 +101,11 @@ int record_read(struct reader *r, enum dedup dedup, struct flow_job *job, struct
 	job->object = 1;
 	if (read_names(r, job, out) < 0 || count(&r->rec, out, &job->err) < 0)
 		return -1;
-	if (dedup == DEDUP_IDS || dedup == DEDUP_PROMPT)
-		return read_content(r, dedup, out, &job->err);
-	return 0;
+	switch (dedup) {
+	case DEDUP_IDS: return hash_ids(r, out, &job->err);
+	case DEDUP_PROMPT: return hash_prompt(r, out, &job->err);
+	default: return 0;
+	}
 }
 
 void reader_free(struct reader *r)

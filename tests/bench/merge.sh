@@ -1,6 +1,7 @@
 #!/bin/sh
-# e3-merge against DuckDB and Hugging Face datasets shuffling the same tokenised records to JSONL:
-# seconds of processor time and of the clock, MB a second read and written, and the most memory.
+# e3-merge against cat | shuf, DuckDB and Hugging Face datasets shuffling the same tokenised records to
+# JSONL: seconds of processor time and of the clock, MB a second read and written, and the most memory;
+# then its memory a record, by short records of which only the index is held.
 #
 # MB megabytes of records (default 400) in the page cache. PYTHON (default python3) is asked for duckdb and
 # datasets; what it does not have is left out. -j1 and one thread each: it is the work that is compared.
@@ -71,7 +72,21 @@ printf '%-32s %8s %8s %9s %9s\n' "" "cpu s" "clock s" "MB/cpu s" "MiB"
 cat "$work/in" >/dev/null
 row "e3-merge" "$E3_BIN/e3-merge" -q -j1 -o "$work/out" "$work/in"
 row "e3-merge, memory of a quarter" "$E3_BIN/e3-merge" -q -j1 --memory "$((MB / 4))M" -o "$work/out" "$work/in"
+row "e3-merge --dedup ids" "$E3_BIN/e3-merge" -q -j1 --dedup ids -o "$work/out" "$work/in"
 row "e3-merge -z" "$E3_BIN/e3-merge" -q -j1 -z -o "$work/out" "$work/in"
 row "cat" sh -c "cat '$work/in' >'$work/out'"
+row "cat | shuf" sh -c "cat '$work/in' | shuf >'$work/out'"
 if has duckdb; then row "DuckDB" "$PYTHON" "$work/duck.py" "$work/in" "$work/out"; else echo "DuckDB: not in $PYTHON"; fi
 if has datasets; then row "datasets" "$PYTHON" "$work/hf.py" "$work/in" "$work/out"; else echo "datasets: not in $PYTHON"; fi
+rm -f "$work/in" "$work/out"
+
+short() {
+	awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++)
+		printf "{\"id\":\"d/%d\",\"dataset\":\"d\",\"input_ids\":[%d,2],\"loss_mask\":[0,1]}\n", i, i }' >"$work/short"
+}
+for how in none ids; do
+	for n in 200000 600000; do
+		short $n
+		"$PYTHON" "$work/meter.py" "$E3_BIN/e3-merge" -q -j1 --memory 16M --dedup $how -o "$work/out" "$work/short"
+	done | awk -v how=$how '{ kib[NR] = $3 } END { printf "memory a record, --dedup %s: %.0f bytes\n", how, (kib[2] - kib[1]) * 1024 / 400000 }'
+done

@@ -98,6 +98,7 @@ static void contents(void **state)
 	    {"[1],\"loss_mask\":[1]", "[2],\"loss_mask\":[1]", 0, 1},
 	    {"[],\"loss_mask\":[]", "[2],\"loss_mask\":[1]", 0, 1},
 	    {"[12],\"loss_mask\":[0]", "[1,2],\"loss_mask\":[0,0]", 0, 0},
+	    {"[ 1,-0 ],\"loss_mask\":[0,1]", "[1,0],\"loss_mask\":[0,1]", 1, 1},
 	};
 	struct reader r = {0};
 	struct arena a = {0};
