@@ -47,6 +47,22 @@ static const char *skip_scalar(const char *p, const char *end)
 	return p > start ? p : NULL;
 }
 
+/* Past an array of nothing but numbers, which most of a reply is; NULL: not one. */
+static const char *skip_numbers(const char *p, const char *end)
+{
+	const char *q;
+	size_t n;
+
+	if (p + 1 >= end || (p[1] != '-' && (p[1] < '0' || p[1] > '9')))
+		return NULL;
+	q = memchr(p, ']', (size_t)(end - p));
+	if (!q)
+		return NULL;
+	n = (size_t)(q - p) - 1;
+	return memchr(p + 1, '[', n) || memchr(p + 1, '{', n) || memchr(p + 1, '"', n) ? NULL
+										       : q + 1;
+}
+
 static void set_bit(uint64_t *bits, size_t at, int on)
 {
 	if (at >= LAX_DEPTH)
@@ -66,6 +82,7 @@ static int bit_is(const uint64_t *bits, size_t at, int on)
 static const char *skip_container(const char *p, const char *end)
 {
 	uint64_t square[LAX_DEPTH / 64] = {0};
+	const char *past;
 	size_t depth = 0;
 
 	while (p) {
@@ -76,6 +93,14 @@ static const char *skip_container(const char *p, const char *end)
 		switch (*p) {
 		case '"': p = skip_string(p, end); continue;
 		case '[':
+			past = skip_numbers(p, end);
+			if (past && depth == 0)
+				return past;
+			if (past) {
+				p = past;
+				continue;
+			}
+			/* fall through */
 		case '{': set_bit(square, depth++, *p == '['); break;
 		case ']':
 		case '}':
