@@ -181,13 +181,22 @@ static int64_t clip(int64_t i, int64_t len, int64_t low, int64_t high)
 	return i < low ? low : i > high ? high : i;
 }
 
+/* An integer of any size: slices are clipped to the length anyway. */
+static int slice_bound(const struct value *v, int64_t *i)
+{
+	if (v->kind != V_BIG)
+		return value_is_int(v, i);
+	*i = v->u.s.p[0] == '-' ? -INT64_MAX : INT64_MAX;
+	return 1;
+}
+
 static int slice_of(struct rt *rt, const struct value bound[3], size_t length, struct slice *s)
 {
 	int64_t v[3] = {0, 0, 1}, len = (int64_t)length, low, high;
 	int given[3];
 
 	for (int i = 0; i < 3; i++) {
-		given[i] = value_is_int(&bound[i], &v[i]);
+		given[i] = slice_bound(&bound[i], &v[i]);
 		if (!given[i] && bound[i].kind != V_NONE)
 			return rt_fail(rt, "slice bounds must be integers, not values of type '%s'",
 			    value_type(&bound[i]));

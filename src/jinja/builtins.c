@@ -76,7 +76,7 @@ static int swapped(struct sorter *s, size_t a, size_t b)
 	const struct value *x = &s->key[s->reverse ? a : b], *y = &s->key[s->reverse ? b : a];
 	int order = 0;
 
-	if (!s->bad && value_order(s->rt, x, y, &order) < 0)
+	if (!s->bad && (rt_step(s->rt, 0) < 0 || value_order(s->rt, x, y, &order) < 0))
 		s->bad = 1;
 	return order == -1;
 }

@@ -105,6 +105,8 @@ static int eq_lists(struct rt *rt, struct list *a, struct list *b)
 		return 0;
 	if (a == b)
 		return 1;
+	if (rt_step(rt, a->n * 8) < 0)
+		return -1;
 	list_open(rt, a);
 	list_open(rt, b);
 	for (size_t i = 0; i < a->n; i++) {
@@ -122,6 +124,8 @@ static int eq_dicts(struct rt *rt, struct dict *a, struct dict *b)
 
 	if (a->n != b->n)
 		return 0;
+	if (rt_step(rt, a->n * 32) < 0)
+		return -1;
 	dict_open(rt, a);
 	for (size_t i = 0; i < a->n; i++) {
 		const struct value *other = dict_find(rt, b, &a->p[i].key, &bad);
@@ -161,6 +165,8 @@ int value_eq(struct rt *rt, const struct value *a, const struct value *b)
 {
 	int eq;
 
+	if (a->kind == V_BIG)
+		rt->steps += a->u.s.n / 32;
 	if (is_number(a) && is_number(b))
 		return order_number(a, b) == 0;
 	if (a->kind != b->kind)
@@ -176,6 +182,8 @@ int value_eq(struct rt *rt, const struct value *a, const struct value *b)
 
 static int order_lists(struct rt *rt, struct list *a, struct list *b, int *order)
 {
+	if (rt_step(rt, a->n * 8) < 0)
+		return -1;
 	list_open(rt, a);
 	list_open(rt, b);
 	for (size_t i = 0; i < a->n && i < b->n; i++) {

@@ -154,6 +154,9 @@ static int exec_filter_block(struct rt *rt, struct frame *f, const struct node *
 		return flow;
 	scope_leave(f, &n->scope[0]);
 	rt->at = n;
+	if (v.kind != V_STR)
+		return rt_fail(rt, "the filter of a block gives a value of type '%s', not a string",
+		    value_type(&v));
 	return rt_print(rt, &v);
 }
 

@@ -20,7 +20,8 @@ static char *number_text(struct rt *rt, const struct value *s, size_t *n)
 	char *out, last = '\0';
 
 	*n = 0;
-	str_strip(s, NULL, STRIP_BOTH, &in);
+	if (str_strip(rt, s, NULL, STRIP_BOTH, &in) < 0)
+		return NULL;
 	out = rt_array(rt, in.u.s.n + 2, 1);
 	for (size_t i = 0; i < in.u.s.n;) {
 		uint32_t cp = 0;
@@ -156,12 +157,12 @@ static int truncate_float(struct rt *rt, double d, struct value *out)
 static int do_int(struct rt *rt, const struct call *c, struct value *out)
 {
 	const struct value *v = c->self;
-	int64_t base;
+	int64_t base = 10;
 	double d;
 	int rc = 0;
 
-	if (arg_int(rt, c, 1, 10, &base) < 0)
-		return -1;
+	if (c->arg[1].kind != V_MISSING && !value_is_int(&c->arg[1], &base))
+		base = -1; /* as any base that does not exist: not an integer */
 	if (v->kind == V_UNDEF)
 		return value_fail_undef(rt, v);
 	if (v->kind == V_STR) {

@@ -1,4 +1,5 @@
 /* Filters over sequences. */
+#include <math.h>
 #include <string.h>
 
 #include "jinja/builtins.h"
@@ -340,10 +341,11 @@ static int next_batch(struct rt *rt, struct iter *it, struct value *out)
 static int do_batch(struct rt *rt, const struct call *c, struct value *out)
 {
 	struct value *arg = rt_array(rt, 2, sizeof(*arg));
-	int64_t size;
+	int64_t size = -1; /* what is no number is never reached: one batch of all */
 
-	if (arg_int(rt, c, 0, 0, &size) < 0)
-		return -1;
+	if (!value_is_int(&c->arg[0], &size) && c->arg[0].kind == V_FLOAT &&
+	    c->arg[0].u.d == floor(c->arg[0].u.d) && fabs(c->arg[0].u.d) < 1e15)
+		size = (int64_t)c->arg[0].u.d;
 	value_int(&arg[0], size);
 	value_none(&arg[1]);
 	if (arg_given(c, 1))

@@ -35,8 +35,7 @@ static int do_trim(struct rt *rt, const struct call *c, struct value *out)
 
 	if (text_str(rt, c->self, &s) < 0 || (arg_given(c, 0) && arg_str(rt, c, 0, &chars) < 0))
 		return -1;
-	str_strip(&s, arg_given(c, 0) ? &chars : NULL, STRIP_BOTH, out);
-	return rt_step(rt, s.u.s.n - out->u.s.n);
+	return str_strip(rt, &s, arg_given(c, 0) ? &chars : NULL, STRIP_BOTH, out);
 }
 
 static int with_case(struct rt *rt, const struct call *c, enum str_case to, struct value *out)

@@ -1,5 +1,6 @@
 /* "..." % values, Python's old way of formatting, also behind the filter format. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -136,19 +137,34 @@ static int put_text(struct percent *f, const struct value *v, struct spec *s)
 	return format_str(&f->t, &str, s);
 }
 
+/* The whole number that a float is cut to. */
+static int whole_part(struct percent *f, double d, struct value *out)
+{
+	char text[400];
+	int n;
+
+	if (!isfinite(d))
+		return bad(f, "a float that is no number as an integer");
+	if (fabs(d) < 9e18) {
+		value_int(out, (int64_t)d);
+		return 0;
+	}
+	n = snprintf(text, sizeof(text), "%.0f", d);
+	value_str(out, memcpy(rt_alloc(f->rt, (size_t)n), text, (size_t)n), (size_t)n);
+	out->kind = V_BIG;
+	return 0;
+}
+
 static int put_integer(struct percent *f, const struct value *v, struct spec *s)
 {
 	struct value whole = *v;
 
 	if (s->type == 'i' || s->type == 'u')
 		s->type = 'd';
-	if (v->kind == V_FLOAT && s->type == 'd') {
-		if (!isfinite(v->u.d) || fabs(v->u.d) >= 9e18)
-			return bad(f, "a float that is no integer of 64 bits");
-		value_int(&whole, (int64_t)v->u.d);
-	} else if (v->kind == V_FLOAT) {
+	if (v->kind == V_FLOAT && s->type != 'd')
 		return bad(f, "an integer is needed");
-	}
+	if (v->kind == V_FLOAT && whole_part(f, v->u.d, &whole) < 0)
+		return -1;
 	return format_number(&f->t, &whole, s);
 }
 
@@ -194,6 +210,12 @@ static int conversion(struct percent *f)
 	return put_value(f, &v, &s);
 }
 
+/* What Python takes for a mapping here: it may be left unused. */
+static int has_items(const struct value *v)
+{
+	return v->kind == V_DICT || v->kind == V_LIST || v->kind == V_RANGE || v->kind == V_UNDEF;
+}
+
 int format_percent(
     struct rt *rt, const struct value *fmt, const struct value *args, struct value *out)
 {
@@ -214,9 +236,8 @@ int format_percent(
 		if (hit && conversion(&f) < 0)
 			return -1;
 	}
-	if (args->kind == V_TUPLE
-		? f.next < args->u.list->n
-		: f.next == 0 && !f.named && args->kind != V_DICT && args->kind != V_LIST)
+	if (args->kind == V_TUPLE ? f.next < args->u.list->n
+				  : f.next == 0 && !f.named && !has_items(args))
 		return bad(&f, "not all values are used");
 	if (text_end(&f.t, out) < 0)
 		return -1;

@@ -96,6 +96,32 @@ static int do_raise(struct rt *rt, const struct call *c, struct value *out)
 	    s.u.s.n ? s.u.s.p : "");
 }
 
+/* The format for C's strftime: what Python answers for a time without a zone and without
+ * fractions of a second (%z, %Z, %f) is put in. Ends with a dot, so that an empty result can be
+ * told from one that has no room. */
+static int c_format(const struct value *s, char *out, size_t room)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->u.s.n; i++) {
+		char c = s->u.s.p[i], next = i + 1 < s->u.s.n ? s->u.s.p[i + 1] : '\0';
+
+		if (n + 10 > room || c == '\0')
+			return -1;
+		if (c == '%' && (next == 'z' || next == 'Z' || next == 'f')) {
+			n += (size_t)snprintf(out + n, room - n, "%s", next == 'f' ? "000000" : "");
+			i++;
+			continue;
+		}
+		out[n++] = c;
+		if (c == '%' && next == '%')
+			out[n++] = s->u.s.p[++i];
+	}
+	out[n++] = '.';
+	out[n] = '\0';
+	return 0;
+}
+
 static int do_strftime(struct rt *rt, const struct call *c, struct value *out)
 {
 	char fmt[200], text[1000];
@@ -108,10 +134,8 @@ static int do_strftime(struct rt *rt, const struct call *c, struct value *out)
 		return -1;
 	if (rt->env->now == JINJA_NO_TIME)
 		return rt_fail(rt, "the template asks for today's date, and none is given");
-	if (s.u.s.n + 2 > sizeof(fmt) || memchr(s.u.s.p, '\0', s.u.s.n) || !gmtime_r(&now, &tm))
+	if (c_format(&s, fmt, sizeof(fmt)) < 0 || !gmtime_r(&now, &tm))
 		return rt_fail(rt, "a time that can't be written");
-	/* one character more, to tell an empty result from one that has no room */
-	snprintf(fmt, sizeof(fmt), "%.*s.", (int)s.u.s.n, s.u.s.p);
 	n = strftime(text, sizeof(text), fmt, &tm);
 	if (n == 0)
 		return rt_fail(rt, "a time that can't be written");

@@ -51,6 +51,7 @@ static int next_char(struct rt *rt, struct iter *it, struct value *out)
 		return 0;
 	n = utf8_len(it->over.u.s.p + it->i, left);
 	text_slice(&it->over, it->i, n ? n : 1, out);
+	out->flags &= (uint8_t)~STR_SAFE; /* iter(Markup) gives plain strings */
 	it->i += out->u.s.n;
 	return 1;
 }

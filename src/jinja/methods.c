@@ -96,6 +96,8 @@ static int list_count(struct rt *rt, const struct call *c, struct value *out)
 	struct list *l = c->self->u.list;
 	int64_t n = 0;
 
+	if (rt_step(rt, l->n * 8) < 0)
+		return -1;
 	list_open(rt, l);
 	for (size_t i = 0; i < l->n; i++) {
 		int eq = value_eq(rt, &l->v[i], &c->arg[0]);
@@ -112,6 +114,8 @@ static int list_index(struct rt *rt, const struct call *c, struct value *out)
 {
 	struct list *l = c->self->u.list;
 
+	if (rt_step(rt, l->n * 8) < 0)
+		return -1;
 	list_open(rt, l);
 	for (size_t i = 0; i < l->n; i++) {
 		int eq = value_eq(rt, &l->v[i], &c->arg[0]);

@@ -7,6 +7,17 @@
 #include "jinja/text.h"
 #include "jinja/utable.h"
 
+/* A bound of a slice, of any size; what it is when it is not given. */
+static int bound(struct rt *rt, const struct call *c, size_t i, int64_t *at)
+{
+	const struct value *v = &c->arg[i];
+
+	if (v->kind != V_BIG)
+		return arg_given(c, i) ? arg_int(rt, c, i, 0, at) : 0;
+	*at = v->u.s.p[0] == '-' ? -INT64_MAX : INT64_MAX;
+	return 0;
+}
+
 /* The part s[start:end] that find, count, startswith ... look at, as bytes of the string; 0 when
  * start lies behind the end. */
 static int part(struct rt *rt, const struct call *c, size_t i, struct span *out, size_t *from)
@@ -18,9 +29,10 @@ static int part(struct rt *rt, const struct call *c, size_t i, struct span *out,
 	*from = 0;
 	if (!arg_given(c, i) && !arg_given(c, i + 1))
 		return 1;
+	if (rt_step(rt, all.n) < 0)
+		return -1;
 	n = end = (int64_t)utf8_count(all.p, all.n);
-	if ((arg_given(c, i) && arg_int(rt, c, i, 0, &start) < 0) ||
-	    (arg_given(c, i + 1) && arg_int(rt, c, i + 1, n, &end) < 0))
+	if (bound(rt, c, i, &start) < 0 || bound(rt, c, i + 1, &end) < 0)
 		return -1;
 	start = start < 0 ? (start + n < 0 ? 0 : start + n) : start;
 	end = end < 0 ? (end + n < 0 ? 0 : end + n) : end > n ? n : end;
@@ -60,6 +72,8 @@ static int affix(struct rt *rt, const struct call *c, int suffix, struct value *
 			return rt_fail(
 			    rt, "a string is needed, not a value of type '%s'", value_type(&x[i]));
 		yes = some && ends_match(s, &x[i], suffix);
+		if (rt_step(rt, x[i].u.s.n) < 0)
+			return -1;
 	}
 	value_bool(out, yes);
 	return 0;

@@ -33,8 +33,7 @@ static int strip(struct rt *rt, const struct call *c, enum strip_side side, stru
 
 	if (arg_given(c, 0) && arg_str(rt, c, 0, &chars) < 0)
 		return -1;
-	str_strip(c->self, arg_given(c, 0) ? &chars : NULL, side, out);
-	return rt_step(rt, c->self->u.s.n - out->u.s.n);
+	return str_strip(rt, c->self, arg_given(c, 0) ? &chars : NULL, side, out);
 }
 
 static int do_strip(struct rt *rt, const struct call *c, struct value *out)
@@ -111,7 +110,10 @@ static int do_rsplit(struct rt *rt, const struct call *c, struct value *out)
 
 static int do_splitlines(struct rt *rt, const struct call *c, struct value *out)
 {
-	return str_lines(rt, c->self, arg_truth(rt, c, 0, 0), out);
+	int64_t keep_ends;
+
+	return arg_int(rt, c, 0, 0, &keep_ends) < 0 ? -1
+						    : str_lines(rt, c->self, keep_ends != 0, out);
 }
 
 static int do_join(struct rt *rt, const struct call *c, struct value *out)
@@ -127,6 +129,7 @@ static int partition(struct rt *rt, const struct call *c, size_t hit, int right,
 	size_t n = c->arg[0].u.s.n;
 	struct value empty = STR_LITERAL("");
 
+	empty.flags = s->flags & STR_SAFE;
 	if (hit == TEXT_NONE) {
 		v[0] = v[1] = v[2] = empty;
 		v[right ? 2 : 0] = *s;

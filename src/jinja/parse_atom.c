@@ -298,6 +298,24 @@ static struct node *parse_call(struct parser *p, struct node *callee)
 	return n && parse_arguments(p, &n->list) == 0 ? n : NULL;
 }
 
+/* x[a, b]: the index is a tuple. */
+static struct node *parse_indexes(struct parser *p, struct node *first)
+{
+	struct node *n = parse_node(p, N_TUPLE, first->at);
+	struct chain items = {0};
+
+	chain_add(&items, first);
+	while (take(p, T_COMMA)) {
+		struct node *item = parse_expr(p);
+
+		if (!item)
+			return NULL;
+		chain_add(&items, item);
+	}
+	n->list = items.first;
+	return n;
+}
+
 /* One of a:b:c, or an index. */
 static struct node *parse_subscript(struct parser *p, struct node *of)
 {
@@ -319,8 +337,11 @@ static struct node *parse_subscript(struct parser *p, struct node *of)
 	}
 	if (n->kind == N_ITEM && !n->b)
 		return fail(p, p->tok->at, "expected an index");
-	if (p->tok->kind == T_COMMA)
-		return fail(p, p->tok->at, "an index of several parts is not supported");
+	if (n->kind == N_ITEM && p->tok->kind == T_COMMA) {
+		n->b = parse_indexes(p, n->b);
+		if (!n->b)
+			return NULL;
+	}
 	return need(p, T_RBRACKET) == 0 ? n : NULL;
 }
 

@@ -15,59 +15,89 @@ static struct span span_of(const struct value *s)
 
 /* ---- strip ---- */
 
-static int in_set(const struct value *chars, const char *p, size_t n)
-{
-	for (size_t i = 0; i < chars->u.s.n;) {
-		size_t len = utf8_len(chars->u.s.p + i, chars->u.s.n - i);
+#define SMALL_SET 32 /* bytes of a set that is searched as it stands */
 
-		if (len == n && memcmp(chars->u.s.p + i, p, n) == 0)
+/* A set of characters: as a string, and above SMALL_SET bytes a bit for each code point. */
+struct char_set {
+	struct span s;
+	uint8_t *bits;
+};
+
+static void make_set(struct rt *rt, const struct value *chars, struct char_set *set)
+{
+	const size_t bytes = 0x110000 / 8;
+	uint32_t cp = 0;
+
+	*set = (struct char_set){.s = span_of(chars)};
+	if (set->s.n <= SMALL_SET)
+		return;
+	set->bits = memset(rt_alloc(rt, bytes), 0, bytes);
+	for (size_t i = 0, len; i < set->s.n; i += len ? len : 1) {
+		len = utf8_decode(set->s.p + i, set->s.n - i, &cp);
+		set->bits[cp / 8] |= (uint8_t)(1u << (cp % 8));
+	}
+}
+
+static int in_set(const struct char_set *set, uint32_t cp)
+{
+	uint32_t other = 0;
+
+	if (set->bits)
+		return set->bits[cp / 8] >> (cp % 8) & 1;
+	for (size_t i = 0, len; i < set->s.n; i += len ? len : 1) {
+		len = utf8_decode(set->s.p + i, set->s.n - i, &other);
+		if (other == cp)
 			return 1;
-		i += len ? len : 1;
 	}
 	return 0;
 }
 
-static size_t set_left(struct span s, const struct value *chars)
+static size_t set_left(struct span s, const struct char_set *set)
 {
 	size_t i = 0;
 
 	while (i < s.n) {
-		size_t len = utf8_len(s.p + i, s.n - i);
+		uint32_t cp = 0;
+		size_t len = utf8_decode(s.p + i, s.n - i, &cp);
 
-		if (len == 0 || !in_set(chars, s.p + i, len))
+		if (len == 0 || !in_set(set, cp))
 			break;
 		i += len;
 	}
 	return i;
 }
 
-static size_t set_right(struct span s, const struct value *chars)
+static size_t set_right(struct span s, const struct char_set *set)
 {
 	size_t all = s.n;
 
 	while (s.n > 0) {
-		uint32_t cp;
+		uint32_t cp = 0;
 		size_t len = text_last(s, &cp);
 
-		if (!in_set(chars, s.p + s.n - len, len))
+		if (!in_set(set, cp))
 			break;
 		s.n -= len;
 	}
 	return all - s.n;
 }
 
-void str_strip(
-    const struct value *s, const struct value *chars, enum strip_side side, struct value *out)
+int str_strip(struct rt *rt, const struct value *s, const struct value *chars, enum strip_side side,
+    struct value *out)
 {
 	struct span all = span_of(s);
 	size_t left = 0, right = 0;
+	struct char_set set;
 
+	if (chars)
+		make_set(rt, chars, &set);
 	if (side & STRIP_LEFT)
-		left = chars ? set_left(all, chars) : text_space_left(all);
+		left = chars ? set_left(all, &set) : text_space_left(all);
 	all = (struct span){all.p + left, all.n - left};
 	if (side & STRIP_RIGHT)
-		right = chars ? set_right(all, chars) : text_space_right(all);
+		right = chars ? set_right(all, &set) : text_space_right(all);
 	text_slice(s, left, all.n - right, out);
+	return rt_step(rt, left + right);
 }
 
 /* ---- case ---- */
@@ -396,6 +426,8 @@ int str_lines(struct rt *rt, const struct value *s, int keep_ends, struct value 
 	struct parts p = {.rt = rt};
 	size_t from = 0, at = 0;
 
+	if (rt_step(rt, s->u.s.n) < 0)
+		return -1;
 	while (at < s->u.s.n && !p.bad) {
 		size_t end = line_end(s->u.s.p + at, s->u.s.n - at);
 

@@ -11,8 +11,8 @@ enum strip_side { STRIP_LEFT = 1, STRIP_RIGHT = 2, STRIP_BOTH = 3 };
 enum str_case { CASE_LOWER, CASE_UPPER, CASE_CAPITALIZE, CASE_TITLE, CASE_SWAP };
 
 /* chars NULL: white space, else the set of characters. */
-void str_strip(
-    const struct value *s, const struct value *chars, enum strip_side side, struct value *out);
+int str_strip(struct rt *rt, const struct value *s, const struct value *chars, enum strip_side side,
+    struct value *out);
 int str_case(struct rt *rt, const struct value *s, enum str_case to, struct value *out);
 
 struct str_replacement {

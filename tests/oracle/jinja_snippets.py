@@ -241,6 +241,8 @@ o['keys']
 s.upper
 s['upper']()
 o[1:2]
+{(1, 2): 'x'}[1, 2]
+l[1, 2]
 n.x
 n['x']
 n[0]
@@ -330,6 +332,7 @@ strftime_now('%H:%M:%S %A %a %j %y %p %I')
 strftime_now('')
 strftime_now('%%')
 strftime_now(5)
+strftime_now('%z|%Z|%f|%-d|%%z|%c|%x')
 nofunc()
 s()
 5()
