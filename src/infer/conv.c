@@ -263,7 +263,7 @@ int conv_resume(struct conv *c, struct span progress)
 void conv_output(const struct conv *c, const struct rec *r, uint64_t key, struct buf *out)
 {
 	struct buf messages = {0}, gens = {0}, hex = {0};
-	struct rec_edit edits[3];
+	struct rec_edit edits[4];
 
 	conv_messages(c, &messages);
 	buf_addc(&gens, '[');
@@ -275,7 +275,8 @@ void conv_output(const struct conv *c, const struct rec *r, uint64_t key, struct
 	edits[0] = (struct rec_edit){"messages", {messages.data, messages.len}};
 	edits[1] = (struct rec_edit){"generations", {gens.data, gens.len}};
 	edits[2] = (struct rec_edit){"infer_key", {hex.data, hex.len}};
-	rec_copy(out, r, edits, 3);
+	edits[3] = (struct rec_edit){"reject", {NULL, 0}}; /* of a run that refused it */
+	rec_copy(out, r, edits, 4);
 	buf_free(&messages);
 	buf_free(&gens);
 	buf_free(&hex);

@@ -19,8 +19,10 @@
  *
  * Rejects. A verdict FLOW_REJECT with --rejects goes to that file: the line with the member
  *	"reject":{"program":P,"class":C,"reason":R,"file":F,"line":N}
- * appended, where it is a JSON object (job.object); else {"raw":TEXT,"reject":{...}}, or
- * {"raw_base64":...} where it is not UTF-8 or too long: every input byte can be had back. Without
+ * appended where it is a JSON object (job.object), in place of one from before; else
+ *	{"raw":TEXT,"reject":{...}}
+ * or {"raw_base64":...} where it is not UTF-8 or too long. But for that older member every input
+ * byte can be had back. Without
  * --rejects the first one ends the run with "FILE:LINE: REASON", or "FILE: element N: REASON"
  * where the file is an array ("line" is then that N). Over --max-rejects the run fails. The file
  * appears when the run ends, also when it fails.

@@ -35,20 +35,52 @@ static int is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Puts the line without its last '}' into to, ready for one more member. The line is an object:
- * what stands before the brace is '{', of the empty object, or the end of a value. */
+/* Where the member of an object that begins at p[i] ends: at a comma of the object's own, or at its
+ * closing brace. One of them comes, since the line is one whole object. */
+static size_t member_end(struct span line, size_t i)
+{
+	int depth = 0, quoted = 0;
+
+	for (; i < line.n; i++) {
+		char c = line.p[i];
+
+		if (quoted && c == '\\')
+			i++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (!quoted && depth == 0 && (c == ',' || c == '}'))
+			break;
+		else if (!quoted)
+			depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+	}
+	return i;
+}
+
+/* Puts the object into to, ready for one more member: without its last '}', and without the reject
+ * member that it has from a run that rejected it before. All other bytes stay. */
 static void open_object(struct buf *to, struct span line)
 {
-	size_t n = line.n;
+	static const char old[] = "\"reject\"";
+	const size_t nold = sizeof(old) - 1;
+	size_t i = 0, end = 0, kept = 0;
 
-	while (n > 0 && line.p[n - 1] != '}')
-		n--;
-	if (n > 0)
-		n--;
-	buf_add(to, line.p, n);
-	while (n > 0 && is_blank(line.p[n - 1]))
-		n--;
-	if (n > 0 && line.p[n - 1] != '{')
+	while (line.p[i++] != '{')
+		;
+	buf_add(to, line.p, i);
+	for (; end == 0 || line.p[end] == ','; i = end + 1) {
+		size_t key = i;
+
+		end = member_end(line, i);
+		while (is_blank(line.p[key]))
+			key++;
+		if (end - key > nold && memcmp(line.p + key, old, nold) == 0)
+			continue;
+		if (kept > 0)
+			buf_addc(to, ',');
+		buf_add(to, line.p + i, end - i);
+		kept += end > key;
+	}
+	if (kept > 0)
 		buf_addc(to, ',');
 }
 

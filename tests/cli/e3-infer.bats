@@ -214,6 +214,17 @@ once() {
 	grep -q '12 in = 3 out + 9 rejected' err
 }
 
+@test "a reject that is given again loses its reject member" {
+	serve
+	rows 1 | sed 's/}$/,"reject":{"program":"e3-infer","class":"tired"}}/' >in
+	echo '{"id":"m","reject":{"class":"old"},"n":1.50}' >>in
+	infer --rejects rej -o out in
+	jq -e 'has("reject") | not' out
+	grep -q '"n":1.50,"' out
+	[[ $(cat rej) == '{"id":"m","n":1.50,"reject":{"program":"e3-infer"'* ]]
+	run -1 grep -q old rej
+}
+
 @test "without --rejects the first bad record ends the run, naming the place" {
 	serve
 	echo '{"id":"x"' >in
