@@ -49,14 +49,18 @@ static uint32_t find_base(struct trie *t, const unsigned char *child, size_t n)
 	}
 }
 
-/* The distinct bytes at `depth` of the tokens [from, to), which agree before it and are longer. */
-static size_t children(
-    const struct trie *t, size_t from, size_t to, size_t depth, unsigned char *child)
+/* Tokens that agree in their first `depth` bytes. */
+struct range {
+	size_t from, to, depth;
+};
+
+/* The distinct bytes that follow in the range, where none of its tokens ends. */
+static size_t children(const struct trie *t, struct range r, unsigned char *child)
 {
 	size_t n = 0;
 
-	for (size_t i = from; i < to; i++) {
-		unsigned char c = (unsigned char)t->sorted[i].s.p[depth];
+	for (size_t i = r.from; i < r.to; i++) {
+		unsigned char c = (unsigned char)t->sorted[i].s.p[r.depth];
 
 		if (n == 0 || child[n - 1] != c)
 			child[n++] = c;
@@ -64,34 +68,33 @@ static size_t children(
 	return n;
 }
 
-/* Lays out what follows state s, where the tokens [from, to) agree in `depth` bytes; `prefix` is
- * the longest token before s. Goes as deep as the longest token. */
-static void lay_out(
-    struct trie *t, uint32_t s, size_t from, size_t to, size_t depth, int32_t prefix)
+/* Lays out what follows state s, which stands for the range; `prefix` is the longest token before
+ * s. Goes as deep as the longest token. */
+static void lay_out(struct trie *t, uint32_t s, struct range r, int32_t prefix)
 {
 	unsigned char child[256];
 	size_t n;
 	uint32_t base;
 
-	if (from < to && t->sorted[from].s.n == depth) {
-		t->c->state[s].token = t->sorted[from].id;
-		t->c->token[t->sorted[from].id].prefix = prefix;
-		prefix = t->sorted[from++].id;
+	if (r.from < r.to && t->sorted[r.from].s.n == r.depth) {
+		t->c->state[s].token = t->sorted[r.from].id;
+		t->c->token[t->sorted[r.from].id].prefix = prefix;
+		prefix = t->sorted[r.from++].id;
 	}
-	if (from == to)
+	if (r.from == r.to)
 		return;
-	n = children(t, from, to, depth, child);
+	n = children(t, r, child);
 	base = find_base(t, child, n);
 	t->c->state[s].base = base;
 	for (size_t i = 0; i < n; i++)
 		t->c->state[base + child[i]].check = s;
 	for (size_t i = 0; i < n; i++) {
-		size_t end = from;
+		size_t end = r.from;
 
-		while (end < to && (unsigned char)t->sorted[end].s.p[depth] == child[i])
+		while (end < r.to && (unsigned char)t->sorted[end].s.p[r.depth] == child[i])
 			end++;
-		lay_out(t, base + child[i], from, end, depth + 1, prefix);
-		from = end;
+		lay_out(t, base + child[i], (struct range){r.from, end, r.depth + 1}, prefix);
+		r.from = end;
 	}
 }
 
@@ -116,6 +119,6 @@ void core_build_trie(struct core *c)
 	qsort(t.sorted, n, sizeof(*t.sorted), by_bytes);
 	grow(&t, 1);
 	c->state[0].check = 0; /* the root is nobody's child: no base is 0 */
-	lay_out(&t, 0, 0, n, 0, -1);
+	lay_out(&t, 0, (struct range){0, n, 0}, -1);
 	free(t.sorted);
 }

@@ -24,7 +24,7 @@ struct bpe_work *bpe_work_open(const struct bpe *b)
 	struct bpe_work *w = xcalloc(1, sizeof(*w));
 
 	if (b->core)
-		fast_init(&w->fast);
+		fast_init(&w->fast, b->core, b->split);
 	return w;
 }
 
@@ -82,7 +82,7 @@ static void encode_segment(struct encoding *x, struct span text)
 	struct split s;
 
 	if (x->b->core) {
-		fast_text(&x->w->fast, x->b->core, x->b->split, text, x->ids, x->starts);
+		fast_text(&x->w->fast, text, x->ids, x->starts);
 		return;
 	}
 	split_start(&s, x->b->split, text.p, text.n);

@@ -14,18 +14,17 @@ struct batch {
 	struct cache_key key[BATCH]; /* of the short ones */
 };
 
-void fast_init(struct fast *f)
+void fast_init(struct fast *f, const struct core *core, const struct split_rules *rules)
 {
-	*f = (struct fast){0};
-	f->classify = ascii_best();
+	*f = (struct fast){.core = core, .rules = rules, .classify = ascii_best()};
 	cache_init(&f->cache);
 }
 
 void fast_free(struct fast *f)
 {
 	cache_free(&f->cache);
-	free(f->core.dead);
-	f->core = (struct core_work){0};
+	free(f->work.dead);
+	f->work = (struct core_work){0};
 }
 
 static void make_keys(const struct cache *c, struct batch *b, struct span text)
@@ -44,37 +43,35 @@ static void make_keys(const struct cache *c, struct batch *b, struct span text)
 	}
 }
 
-static size_t miss_short(
-    struct fast *f, const struct core *core, struct cache_key k, struct span piece, int32_t *out)
+static size_t miss_short(struct fast *f, struct cache_key k, struct span piece, int32_t *out)
 {
-	size_t n = core_piece(core, &f->core, piece.p, piece.n, out);
+	size_t n = core_piece(f->core, &f->work, piece.p, piece.n, out);
 
 	if (n <= CACHE_SHORT_IDS)
 		cache_add(&f->cache, k, out, n);
 	return n;
 }
 
-static size_t piece_long(struct fast *f, const struct core *core, struct span piece, int32_t *out)
+static size_t piece_long(struct fast *f, struct span piece, int32_t *out)
 {
 	const struct cache_long *hit;
 	size_t n;
 
 	if (piece.n > CACHE_LONG)
-		return core_piece(core, &f->core, piece.p, piece.n, out);
+		return core_piece(f->core, &f->work, piece.p, piece.n, out);
 	hit = cache_find_long(&f->cache, piece.p, piece.n);
 	if (hit) {
 		memcpy(out, hit->id, sizeof(hit->id));
 		return (size_t)hit->n;
 	}
-	n = core_piece(core, &f->core, piece.p, piece.n, out);
+	n = core_piece(f->core, &f->work, piece.p, piece.n, out);
 	if (n <= CACHE_LONG_IDS)
 		cache_add_long(&f->cache, piece.p, piece.n, out, n);
 	return n;
 }
 
 /* Writes the ids of the batch's pieces to out, which has room for one a byte and a slot's more. */
-static size_t look_up(
-    struct fast *f, const struct core *core, const struct batch *b, struct span text, int32_t *out)
+static size_t look_up(struct fast *f, const struct batch *b, struct span text, int32_t *out)
 {
 	int32_t *to = out;
 	size_t at = b->begin, slots = f->cache.slots;
@@ -93,10 +90,10 @@ static size_t look_up(
 				memcpy(to, hit->id, sizeof(hit->id));
 				to += hit->w[1] >> 60;
 			} else {
-				to += miss_short(f, core, b->key[i], piece, to);
+				to += miss_short(f, b->key[i], piece, to);
 			}
 		} else {
-			to += piece_long(f, core, piece, to);
+			to += piece_long(f, piece, to);
 		}
 	}
 	return (size_t)(to - out);
@@ -114,13 +111,12 @@ static void add_starts(
 	starts->n += n;
 }
 
-void fast_text(struct fast *f, const struct core *core, const struct split_rules *rules,
-    struct span text, struct ints *ids, struct ints *starts)
+void fast_text(struct fast *f, struct span text, struct ints *ids, struct ints *starts)
 {
 	struct batch b;
 	struct split s;
 
-	split_start(&s, rules, text.p, text.n);
+	split_start(&s, f->rules, text.p, text.n);
 	while (s.pos < s.n) {
 		int32_t *to;
 		size_t n;
@@ -129,9 +125,9 @@ void fast_text(struct fast *f, const struct core *core, const struct split_rules
 		b.n = window_fill(&s, f->classify, b.end, BATCH);
 		make_keys(&f->cache, &b, text);
 		to = ints_room(ids, s.pos - b.begin + CACHE_LONG_IDS);
-		n = look_up(f, core, &b, text, to);
+		n = look_up(f, &b, text, to);
 		if (starts)
-			add_starts(core, starts, to, n, b.begin);
+			add_starts(f->core, starts, to, n, b.begin);
 		ids->n += n;
 	}
 }

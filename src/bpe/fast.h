@@ -13,16 +13,17 @@
 #include "bpe/window.h"
 
 struct fast {
+	const struct core *core;
+	const struct split_rules *rules;
 	ascii_fn *classify;
 	struct cache cache;
-	struct core_work core;
+	struct core_work work;
 };
 
-void fast_init(struct fast *f);
+void fast_init(struct fast *f, const struct core *core, const struct split_rules *rules);
 void fast_free(struct fast *f);
 
 /* Appends the ids of a text without added tokens, and to starts (may be NULL) their offsets. */
-void fast_text(struct fast *f, const struct core *core, const struct split_rules *rules,
-    struct span text, struct ints *ids, struct ints *starts);
+void fast_text(struct fast *f, struct span text, struct ints *ids, struct ints *starts);
 
 #endif
