@@ -137,6 +137,7 @@ static int load_old(struct run *r, struct err *e)
 int resume_open(struct run *r, struct err *e)
 {
 	struct replay y = {.r = r};
+	struct err ignored;
 	int rc = -1;
 
 	if (lock_folder(r, e) < 0 || load_old(r, e) < 0)
@@ -144,8 +145,11 @@ int resume_open(struct run *r, struct err *e)
 	r->part = part_open(r->o->flow.output, r->o->flow.zstd, r->o->resume, e);
 	if (!r->part)
 		return -1;
-	if (part_replay(r->part, r->o->resume ? replay_line : NULL, &y, e) < 0)
+	if (part_replay(r->part, r->o->resume ? replay_line : NULL, &y, e) < 0) {
+		part_close(r->part, &ignored); /* whatever it is, it is not to be removed */
+		r->part = NULL;
 		goto out;
+	}
 	if (r->lines > 0 && !r->resuming)
 		err_set(e, "manifest",
 		    "the index has lines, but %s no manifest: was another --out-dir meant?",

@@ -27,6 +27,7 @@ struct part {
 	char *target; /* FILE, links followed; NULL: written directly */
 	char *path;   /* FILE.part */
 	int zstd;
+	int finished; /* FILE is open, and not yet FILE.part: it may be something else's */
 	int replayed;
 	int failed;
 	struct sink *sink;
@@ -104,11 +105,9 @@ static int try_resume(struct part *p, struct err *e)
 		return errno == ENOENT && finished ? 1 : err_sys(e, "%s", from);
 	if (lock(p, e) < 0)
 		return -1;
-	if (still_there(p, from)) {
-		if (finished && rename(from, p->path) < 0)
-			return err_sys(e, "%s", p->name);
+	p->finished = finished;
+	if (still_there(p, from))
 		return 0;
-	}
 	close(p->fd);
 	p->fd = -1;
 	return 1;
@@ -189,6 +188,11 @@ const char *part_path(const struct part *p)
 
 /* ---- what is there already ---- */
 
+static const char *path_now(const struct part *p)
+{
+	return p->finished ? p->target : p->path;
+}
+
 struct replay {
 	struct part *p;
 	part_line_fn *fn;
@@ -204,7 +208,7 @@ static int replay_line(struct replay *r, const char *line, size_t n, struct err 
 	r->whole += n + 1;
 	if (!r->fn || n == 0 || r->fn(r->ctx, line, n, r->number, e) == 0)
 		return 0;
-	return err_prefix(e, "%s:%llu: ", r->p->path, (unsigned long long)r->number);
+	return err_prefix(e, "%s:%llu: ", path_now(r->p), (unsigned long long)r->number);
 }
 
 static int replay_bytes(struct replay *r, const char *p, size_t n, struct err *e)
@@ -246,15 +250,28 @@ static int check_kind(
 {
 	if (size == 0 || in_compressed(in) == p->zstd || (p->zstd && keep == 0 && size < 4))
 		return 0;
-	return err_set(e, "zstd", "%s: is %s, this run's would be %s", p->path,
+	return err_set(e, "zstd", "%s: is %s, this run's would be %s", path_now(p),
 	    p->zstd ? "plain" : "zstd", p->zstd ? "zstd" : "plain");
 }
 
-/* Cuts what is behind the last whole line, or the last whole frame, and puts the end there. */
+/* Puts the end behind the last whole line, or the last whole frame. What a run finished is whole: a
+ * FILE that is not was made by something else, which nobody asked to cut. */
+static int cut_at(const struct part *p, uint64_t keep, uint64_t size, struct err *e)
+{
+	if (p->finished && keep != size)
+		return err_set(e, "torn",
+		    "%s: its end is torn, so no run finished it; is it another file? to go on from "
+		    "its whole lines name it %s",
+		    p->name, p->path);
+	if (ftruncate(p->fd, (off_t)keep) < 0 || lseek(p->fd, (off_t)keep, SEEK_SET) < 0)
+		return err_sys(e, "%s", path_now(p));
+	return 0;
+}
+
 static int cut_torn(struct part *p, struct err *e)
 {
 	struct replay r = {.p = p};
-	struct in *in = in_open(p->path, e);
+	struct in *in = in_open(path_now(p), e);
 	struct stat st;
 	uint64_t keep;
 	int rc = -1;
@@ -264,20 +281,26 @@ static int cut_torn(struct part *p, struct err *e)
 		goto out;
 	keep = in_compressed(in) ? in_whole(in) : r.whole;
 	if (fstat(p->fd, &st) < 0) {
-		err_sys(e, "%s", p->path);
+		err_sys(e, "%s", path_now(p));
 		goto out;
 	}
-	if (check_kind(p, in, keep, (uint64_t)st.st_size, e) < 0)
-		goto out;
-	if (ftruncate(p->fd, (off_t)keep) < 0 || lseek(p->fd, (off_t)keep, SEEK_SET) < 0) {
-		err_sys(e, "%s", p->path);
-		goto out;
-	}
-	rc = 0;
+	if (check_kind(p, in, keep, (uint64_t)st.st_size, e) == 0)
+		rc = cut_at(p, keep, (uint64_t)st.st_size, e);
 out:
 	in_close(in);
 	buf_free(&r.text);
 	return rc;
+}
+
+/* Only now that its lines are known to be ours. */
+static int begin_part(struct part *p, struct err *e)
+{
+	if (!p->finished)
+		return 0;
+	if (rename(p->target, p->path) < 0)
+		return err_sys(e, "%s", p->name);
+	p->finished = 0;
+	return sync_dir(p, e);
 }
 
 /* Two passes: of a torn frame the first lines can be read before the tear shows. */
@@ -291,16 +314,16 @@ int part_replay(struct part *p, part_line_fn *fn, void *ctx, struct err *e)
 		return 0;
 	if (cut_torn(p, e) < 0)
 		goto out;
-	in = in_open(p->path, e);
+	in = in_open(path_now(p), e);
 	if (!in || read_all(&r, in, e) < 0)
 		goto out;
 	if (r.text.len > 0) {
 		err_set(e, "zstd", "%s: a zstd frame ends within a line: another program wrote it",
-		    p->path);
+		    path_now(p));
 		goto out;
 	}
-	p->replayed = 1;
-	rc = 0;
+	rc = begin_part(p, e);
+	p->replayed = rc == 0;
 out:
 	in_close(in);
 	buf_free(&r.text);

@@ -8,14 +8,17 @@
  * With zstd (path ends in ".zst", or asked for) each sync ends a frame, so that FILE.part decodes
  * to its last whole frame; on resume what follows it is cut.
  *
- *	p = part_open(path, zstd, resume, &e);	   -> locks FILE.part; FILE becomes it when resuming
+ *	p = part_open(path, zstd, resume, &e);	   -> locks FILE.part, or FILE when resuming
  *	part_replay(p, fn, ctx, &e)		   -> each whole line that is there already
  *	part_append(p, line, n, &e) ...  part_tick(p, now, &e)
  *	part_finish(p, &e) or part_close(p, &e)	   -> FILE, or FILE.part kept for a later resume
  *
+ * A FILE that is gone on from becomes FILE.part when its replay has ended well. One with a torn
+ * end, or with a line that fn refuses, may be any file: it stays as it is, and where it is.
+ *
  * Refused: an existing FILE or FILE.part without resume; both of them with resume; a FILE.part that
  * is compressed where this run's would not be, or the other way round; a second run on the
- * same output (a lock held by flock on FILE.part: gone with the process, whatever ends it).
+ * same output (a lock held by flock: gone with the process, whatever ends it).
  *
  * After an error nothing more is written, so that a torn line stays the last one; part_close then
  * keeps what is there, and a later resume goes on from it.

@@ -163,6 +163,22 @@ damage() {
 	[ "$status" -eq 1 ]
 }
 
+@test "--resume: an output that is something else stays as it is" {
+	serve
+	records 3 >"$T/in"
+	cp "$T/in" "$T/other"
+	run extract seed -o "$T/other" --resume "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"other:1: file: missing"* ]]
+	cmp "$T/in" "$T/other"
+	[ ! -e "$T/other.part" ]
+	cp "$T/in" "$T/other.part"
+	rm "$T/other"
+	run extract seed -o "$T/other" --resume "$T/in"
+	[ "$status" -eq 1 ]
+	cmp "$T/in" "$T/other.part"
+}
+
 @test "--resume: another input is refused before it writes over a file that has its line" {
 	serve
 	records 8 >"$T/in"

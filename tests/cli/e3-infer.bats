@@ -472,6 +472,21 @@ each() {
 	grep -q '9 resumed' err
 }
 
+@test "an output that is something else stays as it is" {
+	serve
+	rows 2 >in
+	cp in other
+	run -1 infer --resume -o other in
+	[[ $output == *"other:1: infer_key: missing"* ]]
+	cmp in other
+	printf '[{"a":1},{"a":2}]' >array
+	cp array other
+	run -1 infer --resume -o other in
+	[[ $output == *"other: its end is torn"* ]]
+	cmp array other
+	[ ! -e other.part ]
+}
+
 @test "a compressed output that was killed goes on" {
 	serve --latency 30
 	rows 300 >in

@@ -131,8 +131,8 @@ static void goes_on(void **state)
 		assert_decodes(path, "one\ntwo\nthree\n");
 
 		p = must_open(path, 1); /* from the finished file, without a replay */
-		assert_false(tmp_exists(path));
 		append(p, "four");
+		assert_false(tmp_exists(path));
 		assert_int_equal(part_finish(p, &e), 0);
 		assert_decodes(path, "one\ntwo\nthree\nfour\n");
 		buf_free(&seen);
@@ -159,6 +159,31 @@ static void replay_error_names_the_line(void **state)
 	snprintf(want, sizeof(want), "%s:2: no object", part_path(p));
 	assert_string_equal(e.msg, want);
 	part_close(p, &e);
+	tmp_clean();
+}
+
+/* With resume a wrong name may be that of any file: it stays as it is, and where it is. */
+static void foreign_file_stays(void **state)
+{
+	static const char *const texts[] = {"{\"torn\":", "one\ntwo\nthree\n", "one\ntwo"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		const char *path = tmp_path("a.jsonl");
+		struct err e = {0}, ignored;
+		struct part *p;
+		struct buf left;
+
+		tmp_puts(path, texts[i]);
+		p = must_open(path, 1);
+		assert_int_equal(part_replay(p, refuses, NULL, &e), -1);
+		assert_int_equal(strncmp(e.msg, path, strlen(path)), 0);
+		assert_false(tmp_exists(part_path(p)));
+		part_close(p, &ignored);
+		left = tmp_read(path);
+		assert_string_equal(buf_cstr(&left), texts[i]);
+		buf_free(&left);
+	}
 	tmp_clean();
 }
 
@@ -493,6 +518,7 @@ int main(void)
 	    cmocka_unit_test(empty_output),
 	    cmocka_unit_test(goes_on),
 	    cmocka_unit_test(replay_error_names_the_line),
+	    cmocka_unit_test(foreign_file_stays),
 	    cmocka_unit_test(cut_at_every_byte),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(refuses_the_other_kind),
