@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "io/flow_int.h"
@@ -85,10 +87,35 @@ static int same_path(const char *a, const char *b)
 	return a && b && strcmp(a, "-") != 0 && strcmp(a, b) == 0 && strncmp(a, "/dev/", 5) != 0;
 }
 
+static int is_input(const struct flow_opt *o, const char *path)
+{
+	static const char *const standard[] = {"-"};
+	const char *const *v = o->files.n > 0 ? o->files.v : standard;
+	size_t n = o->files.n > 0 ? o->files.n : 1;
+	struct stat a, b;
+
+	if (!path || stat(path, &a) < 0 || !S_ISREG(a.st_mode))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		int rc = strcmp(v[i], "-") == 0 ? fstat(STDIN_FILENO, &b) : stat(v[i], &b);
+
+		if (rc == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			return 1;
+	}
+	return 0;
+}
+
+/* An input may be -o's, whose file is replaced when all is done. The rejects come also when the run
+ * fails, and without the good records. */
 static int check_paths(const struct flow_opt *o, struct err *e)
 {
 	const char *output = o->output;
+	const char *others[] = {o->rejects, o->stats};
 
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (is_input(o, others[i]))
+			return err_set(e, "usage",
+			    "%s: is an input too; it would be lost: name another file", others[i]);
 	if (same_path(output, o->rejects) || same_path(output, o->stats))
 		return err_set(e, "usage", "%s: named for two outputs", output);
 	if (same_path(o->rejects, o->stats))

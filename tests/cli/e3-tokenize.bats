@@ -147,6 +147,21 @@ Again.</think>6<|im_end|>" ]
 	[ "${lines[-1]}" = "e3-tokenize: in:2: messages[0].role: expected a string, not a number" ]
 }
 
+@test "rejects or statistics in the place of an input are refused" {
+	short a >in
+	cp in kept
+	ln -s in link
+	for o in --rejects=in --stats=./in --rejects=link; do
+		run tok "$o" -o out in
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"is an input too"* ]]
+		status=0
+		tok "$o" <in >out || status=$?
+		[ "$status" -eq 1 ]
+		cmp in kept
+	done
+}
+
 @test "--rejects takes them with their reasons, and nothing is lost" {
 	{
 		short a

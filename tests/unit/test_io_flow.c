@@ -353,6 +353,8 @@ static void cannot_open(void **state)
 	    {"in", "out", "out", "stats", "out: named for two outputs"},
 	    {"in", "out", "rejects", "out", "out: named for two outputs"},
 	    {"in", "out", "stats", "stats", "stats: named for two outputs"},
+	    {"in", "out", "in", "stats", "in: is an input too"},
+	    {"in", "out", "rejects", "in", "in: is an input too"},
 	};
 
 	(void)state;
