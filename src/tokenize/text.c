@@ -77,7 +77,9 @@ static int open_next(struct texts *t, struct err *e)
 	if (!t->in)
 		return -1;
 	t->next++;
-	t->file = files->n > 0 ? files->v[t->next - 1] : in_name(t->in);
+	t->file = "standard input"; /* blocks outlive the stream and its name */
+	if (files->n > 0 && strcmp(files->v[t->next - 1], "-") != 0)
+		t->file = files->v[t->next - 1];
 	t->line = 1;
 	return 1;
 }

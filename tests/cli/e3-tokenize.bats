@@ -360,3 +360,12 @@ EOF
 		[ -s out ] || [ -s ids.jsonl ]
 	done <examples
 }
+
+@test "plain text that is refused names standard input" {
+	local status=0
+	echo '[-1]' | tok --decode 2>err || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(cat err)" = "e3-tokenize: standard input:1: ids[0]: expected a token id, not -1" ]
+	printf '\377' | tok --text - 2>err || status=$?
+	[ "$(cat err)" = "e3-tokenize: standard input:1: not UTF-8 at byte 1" ]
+}
