@@ -293,6 +293,9 @@ static void set_rules(struct run *run, struct opts *o)
 	r->sample_key = o->sample != 0;
 	set_formats(run);
 	set_filters(run);
+	if (o->dataset && !d->name && !o->format && !o->flow.quiet)
+		prog_warn(
+		    "dataset %s: not in --list, so it sets neither form, mode nor sample", name);
 }
 
 static int finish(struct run *run, struct err *e)

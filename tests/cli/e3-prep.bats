@@ -50,6 +50,18 @@ texts() {
 	done
 }
 
+@test "a dataset's name that is not known is told of, since it may be a typing error" {
+	ask 1 >rows
+	e3-prep --dataset B6_ultrachta rows 2>err >out
+	grep -q '^e3-prep: dataset B6_ultrachta: not in --list' err
+	e3-prep --dataset mine --format prompt rows 2>err >out
+	run -1 grep -q 'dataset mine' err
+	e3-prep -q --dataset mine rows 2>err >out
+	[ ! -s err ]
+	e3-prep --dataset B6_ultrachat --format prompt rows 2>err >out
+	run -1 grep -q 'not in --list' err
+}
+
 @test "files one after the other, - is standard input, .zst in and out" {
 	ask 2 >a
 	ask 3 | zstd -q >b.zst
