@@ -24,6 +24,8 @@ static int load(struct bpe *b, const char *dir, struct err *e)
 		rc = load_tiktoken(b, dir, e);
 	else if (has_json)
 		rc = load_tokenizer(b, dir, e);
+	else if (access(dir, X_OK) < 0)
+		rc = err_sys(e, "%s", dir);
 	else
 		rc = err_set(e, "missing", "%s: no tiktoken.model and no tokenizer.json", dir);
 	return rc < 0 ? -1 : load_config(b, dir, e);

@@ -369,3 +369,13 @@ EOF
 	printf '\377' | tok --text - 2>err || status=$?
 	[ "$(cat err)" = "e3-tokenize: standard input:1: not UTF-8 at byte 1" ]
 }
+
+@test "a model folder that is not there is not one without a tokenizer" {
+	mkdir empty
+	run e3-tokenize --model none </dev/null
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-tokenize: none: No such file or directory" ]
+	run e3-tokenize --model empty </dev/null
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-tokenize: empty: no tiktoken.model and no tokenizer.json" ]
+}
