@@ -53,6 +53,15 @@ rows() {
 		printf "{\"id\":\"d/%d\",\"dataset\":\"d\",\"messages\":[{\"role\":\"user\",\"content\":\"question %d\"}],\"n\":%d.50}\n", i, i, i }'
 }
 
+# begun FILE - waits until a run has its first requests in flight
+begun() {
+	for _ in $(seq 200); do
+		[ -e "$1.part" ] && break
+		sleep 0.02
+	done
+	sleep 0.1
+}
+
 # once N FILE... - the ids of these files are those of `rows N`, each once
 once() {
 	local n=$1
@@ -557,7 +566,7 @@ each() {
 	rows 100 >in
 	env --default-signal=INT infer -o out in 2>err &
 	I=$!
-	sleep 0.6
+	begun out
 	kill -INT $I
 	rc=0
 	wait $I || rc=$?
@@ -573,7 +582,7 @@ each() {
 	rows 10 >in
 	env --default-signal=INT infer -o out in 2>err &
 	I=$!
-	sleep 0.4
+	begun out
 	kill -INT $I
 	sleep 0.1
 	SECONDS=0
@@ -593,7 +602,7 @@ each() {
 	I=$!
 	sleep 0.1
 	kill -USR1 $I
-	sleep 0.5
+	begun out
 	kill -USR1 $I
 	wait $I
 	grep -q "$U: up, 8 of 8 in flight" err
