@@ -13,6 +13,8 @@ static const char *const dunders[] = {"__class__", "__delattr__", "__dir__", "__
 
 static int is_dunder(struct span name)
 {
+	if (name.n < 2 || name.p[0] != '_')
+		return 0;
 	for (size_t i = 0; i < sizeof(dunders) / sizeof(dunders[0]); i++)
 		if (span_eq(name, dunders[i]))
 			return 1;

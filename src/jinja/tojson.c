@@ -22,21 +22,21 @@ struct dump {
 
 static int dump_any(struct dump *d, const struct value *v);
 
-static void escape(struct dump *d, uint32_t cp, uint32_t origin)
+/* The escape of a character, at out; its length. */
+static size_t escape(uint32_t cp, char *out)
 {
 	static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
 	const char *which = cp < 0x80 && cp ? strchr(from, (int)cp) : NULL;
-	char s[16];
-	int n;
 
-	if (which)
-		n = snprintf(s, sizeof(s), "\\%c", to[which - from]);
-	else if (cp < 0x10000)
-		n = snprintf(s, sizeof(s), "\\u%04x", (unsigned)cp);
-	else
-		n = snprintf(s, sizeof(s), "\\u%04x\\u%04x",
-		    (unsigned)(0xd800 + ((cp - 0x10000) >> 10)), (unsigned)(0xdc00 + (cp & 0x3ff)));
-	text_add(&d->t, s, (size_t)n, origin);
+	if (which) {
+		out[0] = '\\';
+		out[1] = to[which - from];
+		return 2;
+	}
+	if (cp < 0x10000)
+		return (size_t)snprintf(out, 16, "\\u%04x", (unsigned)cp);
+	return (size_t)snprintf(out, 16, "\\u%04x\\u%04x",
+	    (unsigned)(0xd800 + ((cp - 0x10000) >> 10)), (unsigned)(0xdc00 + (cp & 0x3ff)));
 }
 
 static int is_plain(const struct dump *d, unsigned char c)
@@ -46,18 +46,24 @@ static int is_plain(const struct dump *d, unsigned char c)
 
 static void dump_piece(struct dump *d, const struct text_piece *pc)
 {
+	char buf[512];
+	size_t n = 0;
+
 	for (size_t i = 0; i < pc->n;) {
-		size_t from = i, len;
+		size_t len = 1;
 		uint32_t cp = 0;
 
-		while (i < pc->n && is_plain(d, (unsigned char)pc->p[i]))
-			i++;
-		text_add(&d->t, pc->p + from, i - from, pc->origin);
-		if (i == pc->n)
-			break;
-		len = utf8_decode(pc->p + i, pc->n - i, &cp);
-		escape(d, cp, pc->origin);
+		if (is_plain(d, (unsigned char)pc->p[i])) {
+			buf[n++] = pc->p[i];
+		} else {
+			len = utf8_decode(pc->p + i, pc->n - i, &cp);
+			n += escape(cp, buf + n);
+		}
 		i += len ? len : 1;
+		if (n > sizeof(buf) - 20 || i >= pc->n) {
+			text_add(&d->t, buf, n, pc->origin);
+			n = 0;
+		}
 	}
 }
 

@@ -46,8 +46,8 @@ enum vkind {
 
 enum {
 	STR_RUNS = 1, /* several origins: they stand in the store */
-	STR_SAFE = 2
-}; /* Markup: + and some methods escape what they add */
+	STR_SAFE = 2, /* Markup: + and some methods escape what they add */
+};
 
 enum undef_kind { UNDEF_NAME, UNDEF_ATTR, UNDEF_ELEM, UNDEF_HINT, UNDEF_UNSAFE };
 enum view_kind { VIEW_KEYS, VIEW_VALUES, VIEW_ITEMS };
