@@ -170,6 +170,39 @@ reference() {
 	[ "$(reference SHARDS=2 -n | grep -c e3-)" = 0 ]
 }
 
+@test "slurm: jobs in order, arrays of shards, and what a task runs" {
+	mkdir "$T/bin"
+	cat >"$T/bin/sbatch" <<-'END'
+		#!/bin/sh
+		echo "$*" >>"$LOG"
+		echo "$(wc -l <"$LOG");cluster"
+	END
+	printf '#!/bin/sh\necho "$*"\n' >"$T/bin/make"
+	chmod +x "$T/bin/sbatch" "$T/bin/make"
+	LOG=$T/log PATH=$T/bin:$PATH run pipelines/slurm/submit 3 "MODEL=a b" OUT=o
+	[ "$status" -eq 0 ]
+	[ "$(xargs <<<"$output")" = "1 prepare 2 short 3 long 4 tokenize 5 merge 6 states" ]
+	[ "$(grep -c -- '--requeue .*SHARDS=3 MODEL=a b OUT=o$' "$T/log")" -eq 6 ]
+	[ "$(grep -c -- '--array=0-2 ' "$T/log")" -eq 4 ]
+	[ "$(grep -o 'e3-[a-z]* .*after[a-z]*:[0-9]*' "$T/log" | sed 's/--[a-z]*=[0-9]-[0-9] //; s/--dependency=//' | tr '\n' ';')" = \
+		"e3-short afterok:1;e3-long afterok:2;e3-tokenize aftercorr:3;e3-merge afterok:4;e3-states afterok:5;" ]
+	[ "$(PATH=$T/bin:$PATH SLURM_ARRAY_TASK_ID=2 pipelines/slurm/task short SHARDS=3)" = "--no-print-directory short SHARDS=3 SHARD=2" ]
+	[ "$(PATH=$T/bin:$PATH pipelines/slurm/task merged)" = "--no-print-directory merged" ]
+	run pipelines/slurm/submit x
+	[ "$status" -eq 2 ]
+}
+
+@test "servers from a file, one for each shard" {
+	stubs
+	echo 'http://s1 # the second' >"$T/servers.1"
+	reference prompts >/dev/null
+	reference SHARDS=2 SHARD=1 SERVERS_FILE="$T/servers.%" short >/dev/null
+	grep -q "begin e3-infer .*--servers $T/servers.1 " "$T/log"
+	touch "$T/out/merged.jsonl"
+	run reference SHARDS=2 SHARD=1 SERVERS_FILE="$T/servers.%" -n states
+	[[ "$output" == *"e3-extract "*" --server http://s1 "* ]]
+}
+
 @test "pace: the command is the same process, and notes end with it" {
 	cd "$T"
 	E3_PACE=1 "$OLDPWD/pipelines/100k/pace" "$T/x" sh -c 'echo $$ >pid; echo some >x.part; sleep 2.2; mv x.part x; exit 3' &
@@ -288,9 +321,43 @@ real() {
 	[[ "$output" == *"killed 2 times, make -j1: the same prompts, set, vocabulary and states"* ]]
 	[ "$(grep -cE '^(prompts|answers|tokenized|merged|vocab|states|all) +[0-9.]+ +[0-9.]+% ' <<<"$output")" -eq 7 ]
 	[ -z "$(ls -d "$T"/r/dump* 2>/dev/null)" ]
+	pipelines/report/report "$T/r/whole" "$T/r/datasets.tsv" >"$T/said" 2>"$T/err"
+	cmp "$T/said" "$T/r/whole/report.txt"
+	page=$T/r/whole/report.html
+	grep -q "of 136 *all datasets are full" "$T/said"
+	grep -q '<div class="check good">answers<b>100.0 %</b><span>[0-9]* of [0-9]* requests</span></div>' "$page"
+	[ "$(grep -c '^<tr><td>' "$page")" -eq 11 ]
+	# self-contained, and in the reader's colours
+	[ "$(grep -cE '<script|<link|src=|@import|url\(' "$page")" -eq 0 ]
+	grep -q 'prefers-color-scheme: dark' "$page"
+	if command -v gnuplot >/dev/null; then
+		[ "$(grep -c '<svg' "$page")" -eq 5 ]
+		[ "$(sed -n '/<svg/,$p' "$page" | grep -cE "[\"']black[\"']")" -eq 0 ]
+		[ ! -s "$T/err" ]
+	fi
 	sum=$(cat "$T"/r/raw/*.json* | sha256sum)
 	pipelines/100k/rows "$T/again" 0.0015
 	[ "$(cat "$T"/again/*.json* | sha256sum)" = "$sum" ]
+}
+
+@test "report: what is not known yet, and what is not good" {
+	d=$T/out/prepared/B1_glaive
+	mkdir -p "$d"
+	printf 'B1_glaive\tprompt\tshort\t100\tx\ty\n' >"$T/table"
+	run pipelines/report/report "$T/out" "$T/table"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "Look at: samples, answers"* ]]
+	[[ "$output" == *"nothing is merged"*"not drawn"* ]]
+	touch "$d/prompts.jsonl" "$d/answers.jsonl"
+	echo '{"out":100}' >"$d/prep.stats.json"
+	echo '{"out":90,"resumed":2,"statuses":{"ok":70,"length":20,"empty":0,"reasoning_only":0,"repetition":0,"unparsed":0}}' >"$d/infer.stats.json"
+	seq 8 >"$d/infer.rejects.jsonl"
+	run pipelines/report/report "$T/out" "$T/table"
+	[[ "$output" == "Not good: rejected, cut by the limit"* ]]
+	[[ "$output" == *"B1_glaive               71.43    20.41     0.00     8.16"* ]]
+	grep -q '<td class=bad>22.2 %' "$T/out/report.html"
+	run pipelines/report/report "$T/none" "$T/table"
+	[ "$status" -eq 1 ]
 }
 
 @test "the reference run, killed again and again, ends with the same bytes" {
