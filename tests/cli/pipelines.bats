@@ -360,6 +360,24 @@ real() {
 	[ "$status" -eq 1 ]
 }
 
+@test "GNU parallel: four shards make the set of one machine, as e3(7) says" {
+	command -v parallel >/dev/null || skip "no parallel"
+	"$E3_BIN/e3-sim" --model pipelines/demo/model >"$T/port" 2>/dev/null 3>&- &
+	SIM=$!
+	while [ ! -s "$T/port" ]; do sleep 0.05; done
+	"$E3_BIN/e3-prep" -q --dataset B6_ultrachat --rejects /dev/null -o "$T/prompts.jsonl" pipelines/demo/raw/B6_ultrachat.jsonl
+	ln -s "$PWD/pipelines/demo/model" "$T/M"
+	sed -n '/GNU parallel/,/^.Ed/p' man/e3.7 | sed '/^\./d; s/\\e$/\\/' | sed 1d >"$T/lines"
+	[ "$(grep -c '^parallel\|^e3-merge' "$T/lines")" -eq 3 ]
+	sed -i "s#http://n{}:30000#http://127.0.0.1:$(cat "$T/port")#" "$T/lines"
+	(cd "$T" && HOME=$T PATH=$E3_BIN:$PATH bash -e ./lines >"$T/said" 2>&1) || { cat "$T/said"; false; }
+	"$E3_BIN/e3-infer" -q --server "http://127.0.0.1:$(cat "$T/port")" --model "$T/M" -o "$T/all" "$T/prompts.jsonl" 2>/dev/null
+	"$E3_BIN/e3-tokenize" -q --model "$T/M" "$T/all" | "$E3_BIN/e3-merge" -q --seed 42 -o "$T/one"
+	[ -s "$T/one" ]
+	cmp "$T/one" "$T/set.jsonl"
+	[ -s "$T/part-3.jsonl" ]
+}
+
 @test "the reference run, killed again and again, ends with the same bytes" {
 	mkdir "$T/dump"
 	grep -E '^(A2|B1|B6|B8)_' pipelines/100k/datasets.tsv >"$T/table"
