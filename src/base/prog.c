@@ -3,15 +3,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
 
 const char *prog_name = "e3";
 
+int prog_status(const struct err *e)
+{
+	return e->class && strcmp(e->class, "usage") == 0 ? EXIT_MISUSE : EXIT_FAILED;
+}
+
 _Noreturn void prog_die(const struct err *e)
 {
 	prog_warn("%s", e->msg);
-	exit(EXIT_FAILED);
+	exit(prog_status(e));
 }
 
 void prog_warn(const char *fmt, ...)

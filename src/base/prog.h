@@ -16,7 +16,10 @@ enum {
 	EXIT_MISUSE = 2,
 };
 
-/* "NAME: message" on stderr, exit 1. */
+/* EXIT_MISUSE for an error of class "usage" - what was asked for can't be - else EXIT_FAILED. */
+int prog_status(const struct err *e);
+
+/* "NAME: message" on stderr, exit with prog_status. */
 _Noreturn void prog_die(const struct err *e);
 
 /* "NAME: message" on stderr. */

@@ -69,11 +69,11 @@ static int parse_date(struct chat *c, const char *s, struct err *e)
 		return 0;
 	if (strlen(s) != 10 || s[4] != '-' || s[7] != '-' || num_u64(s, 4, &y) < 0 ||
 	    num_u64(s + 5, 2, &m) < 0 || num_u64(s + 8, 2, &d) < 0 || y < 1 || m < 1 || m > 12)
-		return err_set(e, "date", "%s: expected a date as YYYY-MM-DD", s);
+		return err_set(e, "usage", "date %s: expected YYYY-MM-DD", s);
 	most =
 	    (uint64_t)month_days[m - 1] + (m == 2 && y % 4 == 0 && (y % 100 != 0 || y % 400 == 0));
 	if (d < 1 || d > most)
-		return err_set(e, "date", "%s: there is no such day", s);
+		return err_set(e, "usage", "date %s: there is no such day", s);
 	c->has_date = 1;
 	c->now = days((int64_t)y, (int64_t)m, (int64_t)d) * 86400;
 	return 0;

@@ -211,5 +211,5 @@ int convert_run(const struct extract_opts *o)
 	}
 	plan_close(&c.plan);
 	records_free(&c.records);
-	return rc < 0 ? EXIT_FAILED : EXIT_DONE;
+	return rc < 0 ? prog_status(&e) : EXIT_DONE;
 }

@@ -331,5 +331,5 @@ int run_extract(const struct extract_opts *o)
 	else if (r.signal)
 		summary(&r);
 	close_all(&r);
-	return r.signal ? 128 + r.signal : r.failed ? EXIT_FAILED : EXIT_DONE;
+	return r.signal ? 128 + r.signal : r.failed ? prog_status(&r.err) : EXIT_DONE;
 }

@@ -175,5 +175,5 @@ int verify_run(const struct extract_opts *o)
 	records_free(&v.records);
 	if (rc < 0)
 		say("%s", e.msg);
-	return rc < 0 ? EXIT_FAILED : EXIT_DONE;
+	return rc < 0 ? prog_status(&e) : EXIT_DONE;
 }

@@ -25,6 +25,6 @@ int main(int argc, char **argv)
 	opt_list_free(&o.servers);
 	opt_list_free(&o.flow.files);
 	if (rc < 0)
-		return EXIT_FAILED;
+		return prog_status(&e);
 	return rc > 0 ? 128 + rc : EXIT_DONE;
 }

@@ -320,7 +320,7 @@ int main(int argc, char **argv)
 	    .sample = SAMPLE_UNSET};
 	struct run run = {0};
 	struct err e = {0};
-	int rc = EXIT_FAILED;
+	int rc;
 
 	opt_parse(&prog, argc, argv, &o);
 	if (o.list) {
@@ -341,6 +341,7 @@ int main(int argc, char **argv)
 	} else {
 		flow_abort(run.flow);
 		prog_warn("%s", e.msg);
+		rc = prog_status(&e);
 	}
 	prep_pick_close(run.pick);
 	prep_explain_close(run.explain);

@@ -87,7 +87,9 @@ static int check_supervised(struct flow *f, struct err *e)
 	if (n.in == 0 || n.out > 0)
 		return 0;
 	return err_set(e, "unsupervised",
-	    "no token is supervised in the whole input (%llu records: %llu rejected, %llu dropped)",
+	    "no token is supervised in the whole input (%llu records: %llu rejected, %llu "
+	    "dropped); "
+	    "prompts want e3-infer first",
 	    (unsigned long long)n.in, (unsigned long long)n.rejected,
 	    (unsigned long long)n.dropped);
 }
@@ -148,5 +150,5 @@ int main(int argc, char **argv)
 		prog_warn("%s", e.msg);
 	opt_list_free(&o.flow.files);
 	opt_list_free(&o.keep);
-	return rc < 0 ? EXIT_FAILED : EXIT_DONE;
+	return rc < 0 ? prog_status(&e) : EXIT_DONE;
 }

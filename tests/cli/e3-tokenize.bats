@@ -153,11 +153,11 @@ Again.</think>6<|im_end|>" ]
 	ln -s in link
 	for o in --rejects=in --stats=./in --rejects=link; do
 		run tok "$o" -o out in
-		[ "$status" -eq 1 ]
+		[ "$status" -eq 2 ]
 		[[ "$output" == *"is an input too"* ]]
 		status=0
 		tok "$o" <in >out || status=$?
-		[ "$status" -eq 1 ]
+		[ "$status" -eq 2 ]
 		cmp in kept
 	done
 }
@@ -258,6 +258,10 @@ EOF
 		run tok $o
 		[ "$status" -eq 2 ]
 	done
+	for o in "-o same --rejects same" "--rejects same --stats same"; do
+		run tok $o in
+		[ "$status" -eq 2 ]
+	done
 }
 
 @test "another template can be given; a wrong one is an error" {
@@ -278,7 +282,7 @@ EOF
 	[ "$(jq -c .input_ids out | tok --decode)" = "29 Feb 2024userhi<|im_end|>assistantho<|im_end|>" ]
 	for d in 2023-02-29 2024-13-01 today 2024-1-1; do
 		run tok --date "$d"
-		[ "$status" -eq 1 ]
+		[ "$status" -eq 2 ]
 	done
 }
 
