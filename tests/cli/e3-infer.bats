@@ -59,7 +59,7 @@ begun() {
 		[ -e "$1.part" ] && break
 		sleep 0.02
 	done
-	sleep 0.1
+	sleep 0.3
 }
 
 # once N FILE... - the ids of these files are those of `rows N`, each once
@@ -596,12 +596,10 @@ each() {
 }
 
 @test "SIGUSR1 tells the state" {
-	serve --latency 400
+	serve --latency 1500
 	rows 10 >in
 	infer -q -o out in 2>err &
 	I=$!
-	sleep 0.1
-	kill -USR1 $I
 	begun out
 	kill -USR1 $I
 	wait $I
@@ -633,7 +631,7 @@ each() {
 	e3-infer --server "$a" --server "$U" --model "$MODEL" --concurrency 4 --max-new-tokens 64 \
 		--max-attempts 1 -o out in 2>err &
 	I=$!
-	sleep 0.5
+	begun out
 	stop "$victim"
 	wait $I
 	once 150 out

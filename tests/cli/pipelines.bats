@@ -216,8 +216,11 @@ reference() {
 	[ "$(cat pid)" -eq $p ]
 	[ "$(tail -n 1 x.pace | cut -d ' ' -f 2)" -eq 5 ]
 	[ "$(wc -l <x.pace)" -ge 2 ]
-	n=$(wc -l <x.pace)
-	sleep 1.2
+	for _ in $(seq 10); do # the last note may be under way yet
+		n=$(wc -l <x.pace)
+		sleep 1.2
+		[ "$(wc -l <x.pace)" -gt "$n" ] || break
+	done
 	[ "$(wc -l <x.pace)" -eq "$n" ]
 }
 

@@ -134,7 +134,7 @@ static void reject_texts(void **state)
 	    {"{\"a\":\"}{\"}", 10, "{\"a\":\"}{\",\"reject\":{"},
 	    {"{\"a\":[1,{\"reject\":2}],\"b\":\"\\\"}\"}", 32,
 		"{\"a\":[1,{\"reject\":2}],\"b\":\"\\\"}\",\"reject\":{\"program\""},
-	    {"{\"a\":1,\"reject\":{\"class\":\"x,}\"}}", 31, "{\"a\":1,\"reject\":{\"program\""},
+	    {"{\"a\":1,\"reject\":{\"class\":\"x,}\"}}", 32, "{\"a\":1,\"reject\":{\"program\""},
 	    {"{ \"reject\" : 1 , \"rejects\":2}", 29, "{ \"rejects\":2,\"reject\":{\"program\""},
 	    {"{\"reject\":1}", 12, "{\"reject\":{\"program\""},
 	    {"{\"a\":\"\xff\"}", 9, "{\"raw_base64\":\"eyJhIjoi/yJ9\",\"reject\":{"},
