@@ -497,7 +497,7 @@ each() {
 }
 
 @test "a compressed output that was killed goes on" {
-	serve --latency 30
+	serve --latency 80
 	rows 300 >in
 	infer -q --resume -o out.zst in &
 	I=$!
@@ -522,11 +522,11 @@ each() {
 }
 
 @test "a second run on the same output is refused" {
-	serve --latency 500
+	serve --latency 2000
 	rows 5 >in
 	infer -q --resume -o out in &
 	I=$!
-	sleep 0.2
+	begun out
 	run -1 infer --resume -o out in
 	wait $I
 	once 5 out
@@ -647,7 +647,7 @@ each() {
 	printf '# servers\n%s\n' "$a" >servers
 	e3-infer --servers servers --model "$MODEL" --concurrency 2 --max-new-tokens 64 -o out in 2>err &
 	I=$!
-	sleep 0.4
+	begun out
 	echo "$U" >servers
 	kill -HUP $I
 	wait $I
@@ -707,7 +707,10 @@ multi() {
 	multi | head -n 1 >in
 	infer -q --turns all --resume -o out in &
 	I=$!
-	sleep 0.6
+	for _ in $(seq 200); do
+		[ "$(wc -l 2>/dev/null <out.turns)" = 2 ] && break
+		sleep 0.05
+	done
 	kill -9 $I
 	wait $I || true
 	[ "$(wc -l <out.turns)" -eq 2 ]
