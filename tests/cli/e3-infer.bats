@@ -522,14 +522,14 @@ each() {
 }
 
 @test "a second run on the same output is refused" {
-	serve --latency 2000
-	rows 5 >in
+	serve --latency 500
+	rows 60 >in
 	infer -q --resume -o out in &
 	I=$!
 	begun out
 	run -1 infer --resume -o out in
 	wait $I
-	once 5 out
+	once 60 out
 }
 
 @test "permanent rejects are carried over, the others are sent again" {
