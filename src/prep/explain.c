@@ -116,7 +116,7 @@ static void tell_sample(struct prep_explain *x)
 int prep_explain_print(struct prep_explain *x, FILE *to, struct err *e)
 {
 	if (x->rows < x->row)
-		return err_set(e, "usage", "--explain %llu: the input has %llu rows",
+		return err_set(e, "missing", "--explain %llu: the input has %llu rows",
 		    (unsigned long long)x->row, (unsigned long long)x->rows);
 	if (x->converted)
 		buf_addf(&x->end, "  converted: id %s/%llu, answers %s\n", x->rules->name,

@@ -229,7 +229,7 @@ ids() {
 	[ "$status" -eq 1 ]
 	[ "$output" = "e3-merge: train: No such file or directory" ]
 	run e3-merge --check m moved.1
-	[ "$status" -eq 1 ]
+	[ "$status" -eq 2 ]
 	[ "$output" = "e3-merge: m: has 2 outputs, and 1 files are named" ]
 
 	{ sed 1d moved.1; rec new d 5 1; } >train
