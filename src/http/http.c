@@ -276,11 +276,6 @@ void http_cancel(struct http *h, struct http_xfer *t)
 	forget(h, t);
 }
 
-size_t http_received(const struct http_xfer *t)
-{
-	return t->body.len;
-}
-
 /* The message is freed by the removal: what is needed of it is copied before. */
 static void collect(struct http *h)
 {

@@ -69,8 +69,6 @@ void http_close(struct http *h);
 struct http_xfer *http_start(struct http *h, const struct http_req *req, struct err *e);
 /* Closes the connection; nothing will be reported. The request's body may go. */
 void http_cancel(struct http *h, struct http_xfer *t);
-/* Bytes of the body so far: grows while the server sends. */
-size_t http_received(const struct http_xfer *t);
 
 /* timeout_ms < 0: as long as it takes. fds may be NULL; their revents are set. 0, or -1. */
 int http_wait(struct http *h, int timeout_ms, struct pollfd *fds, size_t nfds, struct err *e);

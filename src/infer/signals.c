@@ -42,16 +42,6 @@ void signals_close(int fd)
 	close(fd);
 }
 
-void signals_default(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 uint64_t clock_ms(void)
 {
 	struct timespec t;

@@ -11,8 +11,6 @@ int signals_open(struct err *e);
 /* The next signal that came, or 0. Does not block. */
 int signals_next(int fd);
 void signals_close(int fd);
-/* Lets SIGINT and SIGTERM end the program again, at once. */
-void signals_default(void);
 
 uint64_t clock_ms(void); /* monotonic */
 

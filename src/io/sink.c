@@ -128,8 +128,3 @@ int sink_end_frame(struct sink *s, struct err *e)
 		return sink_flush(s, e);
 	return compress(s, ZSTD_e_end, e);
 }
-
-int sink_compressed(const struct sink *s)
-{
-	return s->z != NULL;
-}

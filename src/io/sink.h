@@ -19,7 +19,6 @@ int sink_flush(struct sink *s, struct err *e);
 /* As sink_flush; compressed, ends the frame (an empty one, where nothing was written since the
  * last), so that what was written can be decoded. */
 int sink_end_frame(struct sink *s, struct err *e);
-int sink_compressed(const struct sink *s);
 void sink_close(struct sink *s); /* what was not flushed is lost; NULL is allowed */
 
 #endif

@@ -143,20 +143,6 @@ int save_write(struct save *s, const void *p, size_t n, struct err *e)
 	return 0;
 }
 
-int save_zeros(struct save *s, size_t n, struct err *e)
-{
-	static const char zeros[64];
-
-	while (n > 0) {
-		size_t k = n < sizeof(zeros) ? n : sizeof(zeros);
-
-		if (put(s, zeros, k, e) < 0)
-			return -1;
-		n -= k;
-	}
-	return 0;
-}
-
 int save_tensor(struct save *s, const struct tensor *t, struct err *e)
 {
 	for (size_t r = 0; r < t->rows; r++)

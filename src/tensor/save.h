@@ -28,7 +28,6 @@ struct save *save_open(const char *path, struct err *e);
  */
 struct save *save_open_part(const char *path, struct err *e);
 int save_write(struct save *s, const void *p, size_t n, struct err *e);
-int save_zeros(struct save *s, size_t n, struct err *e);
 int save_tensor(struct save *s, const struct tensor *t, struct err *e); /* its data */
 uint64_t save_at(const struct save *s);					/* bytes written so far */
 /* CRC-32 of the bytes between the two. */
