@@ -89,3 +89,12 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	clean(e->msg);
 	return -1;
 }
+
+int err_suffix(struct err *e, const char *text)
+{
+	size_t n = strlen(e->msg);
+
+	if (n + strlen(text) < sizeof(e->msg))
+		memcpy(e->msg + n, text, strlen(text) + 1);
+	return -1;
+}

@@ -31,4 +31,8 @@ int err_sys(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2
 /* Puts text before the message, keeps the class, returns -1. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Puts text behind the message, what is to be done about it; a message that would not fit with it
+ * stays as it is. Returns -1. */
+int err_suffix(struct err *e, const char *text);
+
 #endif

@@ -83,6 +83,23 @@ static int read_index(
 	return 0;
 }
 
+/* A count beside a list of ids must be the list's length: where they differ, one of them is not what
+ * the server said. */
+static int check_count(const struct rec *r, const char *name, size_t n, struct err *e)
+{
+	struct span v = rec_get(r, name);
+	uint64_t count;
+
+	if (span_is_null(v))
+		return 0;
+	if (num_u64(v.p, v.n, &count) < 0)
+		return err_set(e, "type", "%s: expected a number of tokens", name);
+	if (count != n)
+		return err_set(
+		    e, "range", "%s: %.*s, but there are %zu ids", name, (int)v.n, v.p, n);
+	return 0;
+}
+
 /* A message whose `seen` byte is set has had its entry. */
 static int read_one(struct chat_conv *conv, struct chat_gen *gen, char *seen, const struct rec *r,
     struct arena *a, struct err *e)
@@ -97,6 +114,12 @@ static int read_one(struct chat_conv *conv, struct chat_gen *gen, char *seen, co
 	seen[at] = 1;
 	if (read_ids(&g.output, &g.noutput, r, "output_ids", a, e) < 0 ||
 	    read_ids(&g.prompt, &g.nprompt, r, "prompt_token_ids", a, e) < 0)
+		return -1;
+	if (!span_is_null(rec_get(r, "output_ids")) &&
+	    check_count(r, "completion_tokens", g.noutput, e) < 0)
+		return -1;
+	if (!span_is_null(rec_get(r, "prompt_token_ids")) &&
+	    check_count(r, "prompt_tokens", g.nprompt, e) < 0)
 		return -1;
 	g.cut = span_eq(rec_get(r, "finish_reason"), "\"length\"");
 	if (conv->weight[at])

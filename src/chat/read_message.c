@@ -87,18 +87,16 @@ static int check_calls(const struct jval *m, struct err *e)
 	return 0;
 }
 
-/* 0 or 1, as a number or as a boolean; null is what column formats write for an absent member. */
+/* 0 or 1; null is what column formats write for an absent member. */
 static int weight(const struct jval *m, struct err *e)
 {
 	const struct jval *v = val_get(m, "weight");
 
-	if (!v || v->kind == J_NULL || v->kind == J_TRUE)
+	if (!v || v->kind == J_NULL)
 		return 1;
-	if (v->kind == J_FALSE)
-		return 0;
 	if (v->kind == J_INT && (v->u.i == 0 || v->u.i == 1))
 		return (int)v->u.i;
-	return err_set(e, "weight", ".weight: expected 0 or 1");
+	return err_set(e, "weight", ".weight: expected the number 0 or 1");
 }
 
 int chat_read_message(const struct jval *m, struct err *e)

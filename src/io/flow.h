@@ -23,8 +23,9 @@
  *	{"raw":TEXT,"reject":{...}}
  * or {"raw_base64":...} where it is not UTF-8 or too long. But for that older member every input
  * byte can be had back. Without
- * --rejects the first one ends the run with "FILE:LINE: REASON", or "FILE: element N: REASON"
- * where the file is an array ("line" is then that N). Over --max-rejects the run fails. The file
+ * --rejects the first one ends the run with "FILE:LINE: REASON" and a word on --rejects, or with
+ * "FILE: element N: REASON" where the file is an array ("line" is then that N); a file that begins
+ * with an array or with a lone brace, which no program takes for lines, is told so instead. Over --max-rejects the run fails. The file
  * appears when the run ends, also when it fails.
  *
  * Statistics (--stats): one JSON object

@@ -12,6 +12,41 @@ int flow_fail(const struct flow_job *job, struct err *e)
 	    (unsigned long long)job->number);
 }
 
+/* Where an input's first line tells that it is JSON of another shape, all that follows is bad too:
+ * what to do about it is said in place of the record's own error. */
+static const char *wrong_shape(const struct flow_job *job)
+{
+	static const char blanks[] = " \t\r";
+	const char *p = job->line.p;
+	size_t n = job->line.n;
+
+	while (n > 0 && memchr(blanks, *p, 3))
+		p++, n--;
+	while (n > 0 && memchr(blanks, p[n - 1], 3))
+		n--;
+	if (job->number != 1 || job->element || n == 0)
+		return NULL;
+	if (*p == '[')
+		return "a JSON array, where a record is a line: make lines of it with jq -c '.[]'";
+	if (*p == '{' && n == 1)
+		return "an object over several lines, where a record is one line: make lines of it "
+		       "with jq -c .";
+	return NULL;
+}
+
+/* A bad record that ends the run, for want of a place to put it. */
+static int fail_record(const struct flow_job *job, struct err *e)
+{
+	const char *shape = wrong_shape(job);
+
+	if (shape) {
+		err_set(e, job->err.class, "%s: %s", job->file, shape);
+		return -1;
+	}
+	flow_fail(job, e);
+	return err_suffix(e, " (--rejects FILE puts bad records there and goes on)");
+}
+
 static int bug(const struct flow_job *job, struct err *e, const char *what)
 {
 	err_set(e, "internal", "%s:%llu: %s", job->file, (unsigned long long)job->number, what);
@@ -36,7 +71,7 @@ static int settle_reject(struct flow *f, const struct flow_job *job, struct err 
 {
 	count_reject(f, job);
 	if (!f->rejects)
-		return flow_fail(job, e);
+		return fail_record(job, e);
 	buf_reset(&f->text);
 	reject_text(&f->text, f->program, job);
 	if (out_write(f->rejects, f->text.data, f->text.len, e) < 0)
@@ -145,7 +180,7 @@ int flow_settle_long(struct flow *f, const struct line *line, struct err *e)
 	}
 	count_reject(f, &job);
 	if (!f->rejects)
-		return flow_fail(&job, e);
+		return fail_record(&job, e);
 	if (out_write(f->rejects, "{\"raw_base64\":\"", 15, e) < 0 || write_pieces(f, line, e) < 0)
 		return -1;
 	buf_reset(&f->text);

@@ -144,7 +144,38 @@ Again.</think>6<|im_end|>" ]
 	printf '%s\n' "$(short a)" '{"id":"b","messages":[{"role":5}]}' >in
 	run tok in
 	[ "$status" -eq 1 ]
-	[ "${lines[-1]}" = "e3-tokenize: in:2: messages[0].role: expected a string, not a number" ]
+	[ "${lines[-1]}" = "e3-tokenize: in:2: messages[0].role: expected a string, not a number (--rejects FILE puts bad records there and goes on)" ]
+}
+
+@test "a JSON array, or an object over several lines, is told apart from a bad record" {
+	{ short a; short b; } | jq -s . >in
+	run tok in
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-tokenize: in: a JSON array, where a record is a line: make lines of it with jq -c '.[]'" ]
+	jq -c '.[]' in | tok >out
+	[ "$(wc -l <out)" -eq 2 ]
+	run bash -c "jq -c . in | e3-tokenize -q --model '$model'"
+	[ "$output" = "e3-tokenize: standard input: a JSON array, where a record is a line: make lines of it with jq -c '.[]'" ]
+	short a | jq . >in
+	run tok in
+	[ "$output" = "e3-tokenize: in: an object over several lines, where a record is one line: make lines of it with jq -c ." ]
+	jq -c . in | tok >out
+	[ "$(wc -l <out)" -eq 1 ]
+}
+
+@test "counts that contradict the served ids are a reject, and so is a weight that is no number" {
+	{
+		short a ',"generations":[{"message":1,"completion_tokens":3,"prompt_tokens":2,"output_ids":[1,2,3],"prompt_token_ids":[7,8]}]'
+		short b ',"generations":[{"message":1,"completion_tokens":4,"output_ids":[1,2,3]}]'
+		short c ',"generations":[{"message":1,"prompt_tokens":1,"prompt_token_ids":[7,8],"output_ids":[1]}]'
+		short d ',"generations":[{"message":1,"completion_tokens":4,"prompt_tokens":9}]'
+		short e | jq -c '.messages[1].weight = true'
+		short f | jq -c '.messages[1].weight = null'
+	} | tok --rejects bad >out
+	[ "$(jq -r .id out | tr '\n' ' ')" = "a d f " ]
+	[ "$(jq -r '.reject | .class + " " + .reason' bad)" = "range generations[0].completion_tokens: 4, but there are 3 ids
+range generations[0].prompt_tokens: 1, but there are 2 ids
+weight messages[1].weight: expected the number 0 or 1" ]
 }
 
 @test "rejects or statistics in the place of an input are refused" {

@@ -211,6 +211,14 @@ static void err_tells_errno_and_place(void **state)
 	assert_int_equal(err_prefix(&e, "%s:%d: ", "a.jsonl", 7), -1);
 	assert_string_equal(e.msg, "a.jsonl:7: id: expected a string");
 	assert_string_equal(e.class, "type");
+	assert_int_equal(err_suffix(&e, " (do it)"), -1);
+	assert_string_equal(e.msg, "a.jsonl:7: id: expected a string (do it)");
+	assert_string_equal(e.class, "type");
+	err_set(&e, "x", "%*s", (int)sizeof(e.msg) - 4, "y");
+	err_suffix(&e, "1234");
+	assert_int_equal(strlen(e.msg), sizeof(e.msg) - 4);
+	err_suffix(&e, "123");
+	assert_int_equal(strlen(e.msg), sizeof(e.msg) - 1);
 }
 
 int main(void)

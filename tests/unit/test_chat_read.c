@@ -21,6 +21,7 @@ static int read_text(struct chat_conv *conv, const char *text, struct arena *a, 
 #define M(m)	"{\"messages\":[" m "]}"
 #define USER	"{\"role\":\"user\",\"content\":\"q\"}"
 #define ASST	"{\"role\":\"assistant\",\"content\":\"a\"}"
+#define GEN(g)	"{\"messages\":[" ASST "],\"generations\":[{\"message\":0," g "}]}"
 #define CALL(c) "{\"role\":\"assistant\",\"tool_calls\":[" c "]}"
 
 static void names_what_is_wrong(void **state)
@@ -54,8 +55,14 @@ static void names_what_is_wrong(void **state)
 	    {M(CALL("{\"function\":{\"name\":\"f\",\"arguments\":[]}}")),
 		"messages[0].tool_calls[0].function.arguments: expected an object or a string, not "
 		"a list"},
-	    {M("{\"role\":\"assistant\",\"weight\":2}"), "messages[0].weight: expected 0 or 1"},
-	    {M("{\"role\":\"assistant\",\"weight\":\"1\"}"), "messages[0].weight: expected 0 or 1"},
+	    {M("{\"role\":\"assistant\",\"weight\":2}"), "messages[0].weight: expected the number 0 or 1"},
+	    {M("{\"role\":\"assistant\",\"weight\":\"1\"}"), "messages[0].weight: expected the number 0 or 1"},
+	    {M("{\"role\":\"assistant\",\"weight\":true}"),
+		"messages[0].weight: expected the number 0 or 1"},
+	    {M("{\"role\":\"assistant\",\"weight\":false}"),
+		"messages[0].weight: expected the number 0 or 1"},
+	    {M("{\"role\":\"assistant\",\"weight\":1.0}"),
+		"messages[0].weight: expected the number 0 or 1"},
 	    {"{\"id\":5,\"messages\":[]}", "id: expected a string, not a number"},
 	    {"{\"messages\":[],\"tools\":{}}", "tools: expected a list, not an object"},
 	    {"{\"messages\":[],\"tools\":[1]}", "tools[0]: expected an object, not a number"},
@@ -74,6 +81,16 @@ static void names_what_is_wrong(void **state)
 		"generations[0].message: 1 is no assistant message"},
 	    {"{\"messages\":[" ASST "],\"generations\":[{\"message\":0},{\"message\":0}]}",
 		"generations[1].message: a second entry for message 0"},
+	    {GEN("\"completion_tokens\":3,\"output_ids\":[1,2]"),
+		"generations[0].completion_tokens: 3, but there are 2 ids"},
+	    {GEN("\"completion_tokens\":1,\"output_ids\":[]"),
+		"generations[0].completion_tokens: 1, but there are 0 ids"},
+	    {GEN("\"prompt_tokens\":0,\"prompt_token_ids\":[7]"),
+		"generations[0].prompt_tokens: 0, but there are 1 ids"},
+	    {GEN("\"prompt_tokens\":-1,\"prompt_token_ids\":[7]"),
+		"generations[0].prompt_tokens: expected a number of tokens"},
+	    {GEN("\"completion_tokens\":\"1\",\"output_ids\":[7]"),
+		"generations[0].completion_tokens: expected a number of tokens"},
 	};
 
 	(void)state;
@@ -93,7 +110,7 @@ static void finds_weights(void **state)
 {
 	static const char text[] = M(
 	    USER "," ASST ",{\"role\":\"assistant\",\"weight\":0},"
-		 "{\"role\":\"assistant\",\"weight\":1},{\"role\":\"assistant\",\"weight\":false},"
+		 "{\"role\":\"assistant\",\"weight\":1},"
 		 "{\"role\":\"assistant\",\"weight\":null},{\"role\":\"user\",\"weight\":1}");
 	struct arena a = {0};
 	struct chat_conv conv;
@@ -101,8 +118,8 @@ static void finds_weights(void **state)
 
 	(void)state;
 	assert_int_equal(read_text(&conv, text, &a, &e), 0);
-	assert_int_equal(conv.n, 7);
-	assert_memory_equal(conv.weight, "\0\1\0\1\0\1\0", 7);
+	assert_int_equal(conv.n, 6);
+	assert_memory_equal(conv.weight, "\0\1\0\1\1\0", 6);
 	arena_free(&a);
 }
 
@@ -112,8 +129,9 @@ static void reads_generations(void **state)
 	    "{\"id\":\"d\\/1\",\"messages\":[" USER "," ASST
 	    ",{\"role\":\"assistant\",\"weight\":0}],"
 	    "\"generations\": [ {\"x\":\"]}\\\"\",\"message\":1,\"finish_reason\":\"length\","
-	    "\"prompt_token_ids\":[1, 2],\"output_ids\":[3]} , "
-	    "{\"message\":2,\"output_ids\":[9]} ]}";
+	    "\"prompt_tokens\":2,\"prompt_token_ids\":[1, 2],"
+	    "\"completion_tokens\":1,\"output_ids\":[3]} , "
+	    "{\"message\":2,\"completion_tokens\":null,\"prompt_tokens\":5,\"output_ids\":[9]} ]}";
 	struct arena a = {0};
 	struct chat_conv conv;
 	struct err e = {0};

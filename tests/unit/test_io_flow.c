@@ -51,7 +51,19 @@ static void first_failure_ends_it(void **state)
 		const char *class, *error; /* behind the input's name, or the whole of it */
 		const char *rejected;	   /* the rejects file, or NULL: there is none */
 	} t[] = {
-	    {"reject", "out a\n\nbad b\nbad c\n", 0, FLOW_NO_LIMIT, "json", ":3: bad bad", NULL},
+	    {"reject", "out a\n\nbad b\nbad c\n", 0, FLOW_NO_LIMIT, "json",
+		":3: bad bad (--rejects FILE puts bad records there and goes on)", NULL},
+	    {"an array", " [\n{}\n]\n", 0, FLOW_NO_LIMIT, "json",
+		": a JSON array, where a record is a line: make lines of it with jq -c '.[]'",
+		NULL},
+	    {"an array on one line", "[{}]\n", 0, FLOW_NO_LIMIT, "json",
+		": a JSON array, where a record is a line: make lines of it with jq -c '.[]'",
+		NULL},
+	    {"an object over lines", "{\r\n \"a\": 1\r\n}\r\n", 0, FLOW_NO_LIMIT, "type",
+		": an object over several lines, where a record is one line: make lines of it with "
+		"jq -c .",
+		NULL},
+	    {"an array later", "out a\n[\n", 0, FLOW_NO_LIMIT, "json", ":2: bad [", NULL},
 	    {"work fails", "out a\ndie b\nbad c\n", 0, FLOW_NO_LIMIT, "fatal", ":2: died of b",
 		NULL},
 	    {"reject first", "out a\nbad b\ndie c\n", 0, FLOW_NO_LIMIT, "json", ":2: bad bad",
