@@ -86,7 +86,7 @@ struct chat *chat_open(const struct chat_opt *opt, struct err *e)
 	c->served = opt->served_by;
 	if (parse_date(c, opt->date, e) < 0)
 		goto fail;
-	c->bpe = bpe_open(opt->model, e);
+	c->bpe = (opt->no_cache ? bpe_open_uncached : bpe_open)(opt->model, e);
 	if (!c->bpe || chat_load(c, opt, e) < 0)
 		goto fail;
 	c->kimi = strcmp(bpe_family(c->bpe), "kimi") == 0;

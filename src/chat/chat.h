@@ -52,6 +52,7 @@ struct chat_opt {
 	const char *template; /* file, or NULL: the folder's own */
 	const char *date;     /* YYYY-MM-DD for strftime_now, or NULL: a template that asks fails */
 	enum chat_served served_by;
+	int no_cache; /* neither look for the compiled tokenizer nor keep it: bpe.h */
 };
 
 struct chat *chat_open(const struct chat_opt *opt, struct err *e);

@@ -21,6 +21,8 @@ static const struct opt table[] = {
     {"template", 0, OPT_STR, AT(template), "FILE", "chat template in place of the folder's", 0, 0},
     {"date", 0, OPT_STR, AT(date), "YYYY-MM-DD", "today, for templates that ask", 0, 0},
     {"served-by", 0, OPT_ENUM, AT(served_by), "hf|sglang|vllm", "how messages are prepared", 0, 0},
+    {"no-cache", 0, OPT_FLAG, AT(no_cache), NULL, "compile the tokenizer anew, and keep nothing", 0,
+	0},
     {"served-model", 0, OPT_STR, AT(served_model), "NAME", "the name the server knows it by", 0, 0},
     {"concurrency", 0, OPT_U64, AT(concurrency), "N", "requests at once, a server", 1, 100000},
     {"adaptive", 0, OPT_FLAG, AT(adaptive), NULL, "fewer at once when the server says so", 0, 0},

@@ -26,6 +26,7 @@ struct options {
 	int api; /* enum serve_api */
 	const char *model, *template, *date, *served_model;
 	int served_by; /* enum chat_served */
+	int no_cache;
 	uint64_t concurrency;
 	int adaptive;
 	uint64_t max_new_tokens;

@@ -164,7 +164,8 @@ static void set_params(struct run *r)
 static int open_chat(struct run *r, struct err *e)
 {
 	struct chat_opt c = {
-	    r->o->model, r->o->template, r->o->date, (enum chat_served)r->o->served_by};
+	    r->o->model, r->o->template, r->o->date, (enum chat_served)r->o->served_by,
+	    r->o->no_cache};
 
 	if (!r->o->model)
 		return 0;

@@ -10,6 +10,8 @@
 
 static const struct opt options[] = {
     {"model", 0, OPT_STR, AT(model), "DIR", "the model folder: tokenizer, template, config", 0, 0},
+    {"no-cache", 0, OPT_FLAG, AT(no_cache), NULL, "compile the tokenizer anew, and keep nothing", 0,
+	0},
     {"host", 0, OPT_STR, AT(host), "ADDRESS", "address to listen on (127.0.0.1)", 0, 0},
     {"port", 0, OPT_U64, AT(port), "N", "port; 0 picks one. It is the first line of stdout", 0,
 	65535},

@@ -11,7 +11,8 @@
 int render_open(struct sim *s, struct err *e)
 {
 	struct chat_opt o = {.model = s->opt->model,
-	    .served_by = s->opt->api == SIM_VLLM ? SERVED_VLLM : SERVED_SGLANG};
+	    .served_by = s->opt->api == SIM_VLLM ? SERVED_VLLM : SERVED_SGLANG,
+	    .no_cache = s->opt->no_cache};
 
 	s->chat = chat_open(&o, e);
 	if (s->chat) {
@@ -23,7 +24,7 @@ int render_open(struct sim *s, struct err *e)
 	if (strcmp(e->class, "template") != 0)
 		return -1;
 	s->no_template = *e;
-	s->bpe = bpe_open(s->opt->model, e);
+	s->bpe = (s->opt->no_cache ? bpe_open_uncached : bpe_open)(s->opt->model, e);
 	s->tok = s->bpe;
 	return s->bpe ? 0 : -1;
 }

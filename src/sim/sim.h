@@ -35,6 +35,7 @@ enum sim_api { SIM_ALL, SIM_SGLANG, SIM_VLLM, SIM_OPENAI };
 
 struct sim_opts {
 	const char *model;
+	int no_cache;
 	uint64_t port;
 	const char *host;
 	int api; /* enum sim_api */

@@ -31,6 +31,8 @@ static const struct opt options[] = {
     {"invalid-utf8", 0, OPT_ENUM, AT(bad_utf8), "error|replace",
 	"what becomes of bytes that are no UTF-8 (error)", 0, 0},
     {"hf-compat", 0, OPT_FLAG, AT(hf_compat), NULL, "cut long text as Kimi's wrapper does", 0, 0},
+    {"no-cache", 0, OPT_FLAG, AT(no_cache), NULL, "compile the tokenizer anew, and keep nothing", 0,
+	0},
     {"keep", 0, OPT_COMMA, AT(keep), "NAME,...", "members of the input to carry over", 0, 0},
     {"show", 0, OPT_FLAG, AT(show), NULL, "print sequences for a person to read", 0, 0},
     {"text", 0, OPT_FLAG, AT(text), NULL, "plain text: lines in, lines of ids out", 0, 0},
@@ -113,7 +115,7 @@ static int records(struct tok_opts *o, struct err *e)
 {
 	static const struct flow_ops ops = {tok_thread_open, tok_thread_close, tok_work, NULL};
 	const struct chat_opt chat = {
-	    o->model, o->template, o->date, (enum chat_served)o->served_by};
+	    o->model, o->template, o->date, (enum chat_served)o->served_by, o->no_cache};
 	struct tok tok = {.opt = o};
 	struct flow *f = NULL;
 	int rc = -1;

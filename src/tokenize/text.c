@@ -295,7 +295,7 @@ int tok_text(const struct tok_opts *o, struct err *e)
 	struct texts t = {.opt = o, .flags = flags_of(o)};
 	int rc = -1;
 
-	t.bpe = bpe_open(o->model, e);
+	t.bpe = (o->no_cache ? bpe_open_uncached : bpe_open)(o->model, e);
 	t.out = t.bpe ? out_open(o->flow.output, o->flow.zstd, e) : NULL;
 	if (!t.out)
 		goto out;

@@ -16,7 +16,7 @@ struct tok_opts {
 	int served_by, mask, on_long, bad_utf8;
 	int last_turn_only, extend_left, check_drift, no_special_in_content, hf_compat;
 	uint64_t max_len; /* 0: any */
-	int show;
+	int show, no_cache;
 	/* plain text */
 	int text, whole, count, pieces, decode;
 };

@@ -396,6 +396,33 @@ EOF
 	done <examples
 }
 
+@test "--no-cache leaves no file, and the ids are the same" {
+	# the bundled vocabulary is too small to be worth a file: one more token for each two letters and a digit
+	mkdir big
+	cp "$model"/* big
+	awk 'BEGIN { for (i = 0; i < 26 * 26 * 10; i++) printf "%c%c%d\n", 65 + i / 260, 65 + i / 10 % 26, i % 10 }' >new
+	n=$(wc -l <new) at=$(wc -l <"$model/tiktoken.model")
+	[ "$((n + at))" -gt 8192 ]
+	jq -rRn --argjson at "$at" "foreach inputs as \$t (\$at - 1; . + 1; \"\\(\$t | @base64) \\(.)\")" <new >>big/tiktoken.model
+	jq ".added_tokens_decoder |= with_entries(.key |= (tonumber + $n | tostring))" "$model/tokenizer_config.json" >big/tokenizer_config.json
+	jq ".vocab_size += $n" "$model/config.json" >big/config.json
+	rm big/generation_config.json
+	export XDG_CACHE_HOME=$PWD/cache
+	short a >in
+	e3-tokenize -q --no-cache --model big in >one
+	e3-tokenize -q --no-cache --model big --text in >text
+	[ ! -e cache ]
+	e3-tokenize -q --model big in >two
+	ls cache/e3/tokenizer-*
+	e3-tokenize -q --model big in >three
+	e3-tokenize -q --model big --text in | cmp - text
+	cmp one two
+	cmp one three
+	# a file that is damaged is not noticed
+	for f in cache/e3/tokenizer-*; do echo damage >"$f"; done
+	e3-tokenize -q --model big in | cmp - one
+}
+
 @test "plain text that is refused names standard input" {
 	local status=0
 	echo '[-1]' | tok --decode 2>err || status=$?
