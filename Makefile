@@ -17,6 +17,10 @@
 prefix  = /usr/local
 bindir  = $(prefix)/bin
 mandir  = $(prefix)/share/man
+docdir  = $(prefix)/share/doc/e3
+datadir = $(prefix)/share/e3
+bashdir = $(prefix)/share/bash-completion/completions
+zshdir  = $(prefix)/share/zsh/site-functions
 
 BUILD   = build/release
 BIN     = $(if $(filter build/release,$(BUILD)),bin,$(BUILD)/bin)
@@ -28,7 +32,7 @@ Q       = $(if $(V),,@)
 say     = @$(if $(V),:,printf '  %-4s %s\n') # one short line a file, unless V=1
 OPT     = -O2 -g
 WARN    = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion -Werror
-ALL_CFLAGS = -std=c17 -D_POSIX_C_SOURCE=200809L -Isrc $(OPT) $(WARN) $(SAN) -pthread $(CFLAGS)
+ALL_CFLAGS = -std=c17 -ffile-prefix-map=$(CURDIR)=. -D_POSIX_C_SOURCE=200809L -Isrc $(OPT) $(WARN) $(SAN) -pthread $(CFLAGS)
 ALL_LDFLAGS = $(SAN) -pthread -Wl,--as-needed $(LDFLAGS)
 LIBS    = -lcurl -lmicrohttpd -ljansson -lzstd -lxxhash -lm
 
@@ -135,21 +139,36 @@ deps:
 deps-check:
 	@pipelines/packages run check
 
+deps-deb:
+	@pipelines/packages run deb
+
 # ---- install ----
 
+DOCS    = $(wildcard man/*.[157])
+FLOW    = $(shell cd pipelines && find . -type f ! -path './100k/out/*' ! -path './100k/raw/*' \
+	  ! -path './100k/rehearsal/*' ! -path './packages' ! -path './deb' ! -name '*.pyc')
+
 install: all
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5 \
-	    $(DESTDIR)$(mandir)/man7
-	install -m 755 $(PROGRAMS:%=bin/%) $(DESTDIR)$(bindir)
-	install -m 644 $(wildcard man/*.1) $(DESTDIR)$(mandir)/man1
-	install -m 644 $(wildcard man/*.5) $(DESTDIR)$(mandir)/man5
-	install -m 644 $(wildcard man/*.7) $(DESTDIR)$(mandir)/man7
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(docdir) $(DESTDIR)$(bashdir) $(DESTDIR)$(zshdir)
+	install -m 755 $(PROGRAMS:%=$(BIN)/%) $(DESTDIR)$(bindir)
+	install -m 644 README $(DESTDIR)$(docdir)
+	for page in $(DOCS); do \
+	    install -D -m 644 $$page $(DESTDIR)$(mandir)/man$${page##*.}/$${page##*/} || exit 1; done
+	for p in $(PROGRAMS); do \
+	    $(BIN)/$$p --help=bash >$(DESTDIR)$(bashdir)/$$p && \
+	    $(BIN)/$$p --help=zsh >$(DESTDIR)$(zshdir)/_$$p || exit 1; done
+	cd pipelines && for f in $(FLOW); do \
+	    install -D -m $$(test -x $$f && echo 755 || echo 644) $$f $(DESTDIR)$(datadir)/pipelines/$$f || exit 1; done
+
+deb: deps-deb
+	@$(MAKE) --no-print-directory -j2 all
+	@pipelines/deb build
 
 clean:
 	rm -rf bin build demo-out demo-out-real
 
 .PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos fuzz bench demo demo-real deps \
-    deps-check install clean
+    deps-check deps-deb install deb clean
 .SECONDARY:
 
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(ORACLE:=.d)
