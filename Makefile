@@ -107,6 +107,18 @@ check-oracle: deps-check
 	@$(MAKE) --no-print-directory -j2 all oracle-drivers
 	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run oracle
 
+check-all:
+	@tests/all check check-asan check-tsan check-valgrind check-oracle check-chaos bench
+
+coverage: deps-check deps-coverage
+	@$(MAKE) --no-print-directory -j2 BUILD=build/coverage OPT="-O0 -g" \
+	    SAN="--coverage -fprofile-update=atomic" tests
+	@find build/coverage -name '*.gcda' -delete
+	@E3_BIN=$(CURDIR)/build/coverage/bin E3_BUILD=$(CURDIR)/build/coverage E3_SHARED=$(E3_SHARED) tests/run || true
+	@gcovr -r . -f src/ --object-directory build/coverage/obj -s --txt build/coverage/files.txt \
+	    --html-details build/coverage/index.html build/coverage/obj | tail -n 4
+	@echo "by file: build/coverage/files.txt, line by line: build/coverage/index.html"
+
 oracle-drivers: $(ORACLE)
 
 fuzz:
@@ -139,6 +151,9 @@ deps:
 deps-check:
 	@pipelines/packages run check
 
+deps-coverage:
+	@pipelines/packages coverage
+
 deps-deb:
 	@pipelines/packages run deb
 
@@ -168,7 +183,7 @@ clean:
 	rm -rf bin build demo-out demo-out-real
 
 .PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos fuzz bench demo demo-real deps \
-    deps-check deps-deb install deb clean
+    deps-check deps-coverage deps-deb coverage check-all install deb clean
 .SECONDARY:
 
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(ORACLE:=.d)

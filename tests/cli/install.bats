@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# make install and make deb: what stands where, and that it works without the checkout.
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.."
+	T=$BATS_TEST_TMPDIR
+	: "${E3_BUILD:=$PWD/build/release}" "${E3_BIN:=$PWD/bin}"
+	# the settings of the make that runs the tests are not those of the make that is tested
+	unset MAKEFLAGS MAKELEVEL MFLAGS
+}
+
+# The tree under test is built already: only its files are put down.
+installed() {
+	make -s install BUILD="${E3_BUILD#"$PWD"/}" DESTDIR="$T/dest" "$@"
+}
+
+@test "install puts down programs, pages, completions and pipelines, in DESTDIR and prefix" {
+	installed prefix=/opt/e3
+	cd "$T/dest"
+	[ "$(ls)" = opt ]
+	[ "$(ls opt/e3/bin | wc -l)" = 7 ]
+	[ "$(opt/e3/bin/e3-prep --version)" = "$("$E3_BIN/e3-prep" --version)" ]
+	[ "$(ls opt/e3/share/man/man1 | wc -l)" = 7 ]
+	[ -s opt/e3/share/man/man5/e3-record.5 ]
+	[ -s opt/e3/share/man/man7/e3.7 ]
+	[ -s opt/e3/share/doc/e3/README ]
+	[ -x opt/e3/share/e3/pipelines/100k/status ]
+	[ ! -e opt/e3/share/e3/pipelines/packages ]
+	[ -z "$(find . ! -type d ! -perm -444)" ]
+}
+
+@test "the installed completions complete" {
+	installed prefix=/usr
+	cat >"$T/try" <<-'END'
+		. "$1/e3-prep"
+		COMP_WORDS=(e3-prep --mode '') COMP_CWORD=2
+		_e3_prep
+		echo "${COMPREPLY[@]}"
+		COMP_WORDS=(e3-prep --exp) COMP_CWORD=1
+		_e3_prep
+		echo "${COMPREPLY[@]}"
+	END
+	run bash "$T/try" "$T/dest/usr/share/bash-completion/completions"
+	[ "${lines[0]}" = "native prompt" ]
+	[ "${lines[1]}" = "--explain" ]
+	[ "$(head -n 1 "$T/dest/usr/share/zsh/site-functions/_e3-merge")" = "#compdef e3-merge" ]
+}
+
+@test "the installed demo and reference run find the installed programs" {
+	installed prefix=/usr
+	mkdir "$T/home"
+	cd "$T/home"
+	PATH=$T/dest/usr/bin:$PATH
+	"$T/dest/usr/share/e3/pipelines/demo/run" >"$T/talk" 2>&1 || { tail -n 30 "$T/talk"; false; }
+	[ "$(wc -l <demo-out/merged.jsonl)" = 161 ]
+	grep -q "$T/dest/usr/bin/e3-tokenize --model $T/dest/usr/share/e3/pipelines/demo/model --show" "$T/talk"
+	run make -n -C "$T/dest/usr/share/e3/pipelines/100k" OUT="$T/out" RAW="$T/raw"
+	[ "$status" = 0 ]
+	[[ "$output" == *"$T/dest/usr/bin/e3-infer "* ]]
+}
+
+@test "the Debian package holds what is installed, and is the same twice" {
+	command -v dpkg-shlibdeps >/dev/null || skip "dpkg-dev is not installed"
+	case $E3_BUILD in *asan* | *tsan*) skip "the package is of the release build" ;; esac
+	pipelines/deb "$T/one" >/dev/null
+	pipelines/deb "$T/two" >/dev/null
+	cmp "$T"/one/e3_*.deb "$T"/two/e3_*.deb
+	[ "$(dpkg-deb -f "$T"/one/e3_*.deb Package)" = e3 ]
+	dpkg-deb -f "$T"/one/e3_*.deb Depends | grep -q 'libcurl'
+	dpkg-deb -x "$T"/one/e3_*.deb "$T/x"
+	[ "$(ls "$T/x/usr/bin" | wc -l)" = 7 ]
+	[ "$(gzip -dc "$T/x/usr/share/man/man1/e3-prep.1.gz" | cksum)" = "$(cksum <man/e3-prep.1)" ]
+}
+
+@test "tests/all adds up what targets say, and tells a silent failure" {
+	mkdir "$T/bin"
+	cat >"$T/bin/make" <<-'END'
+		#!/bin/sh
+		case $1 in
+		good) echo "    ok 3 - a # SKIP no torch"; echo "3 passed, 0 failed, 1 skipped" ;;
+		mute) echo "done" ;;
+		dies) echo "2 passed, 0 failed, 0 skipped"; exit 2 ;;
+		none) echo "0 passed, 0 failed, 0 skipped" ;;
+		esac
+	END
+	chmod +x "$T/bin/make"
+	PATH=$T/bin:$PATH
+	run tests/all good mute
+	[ "$status" = 0 ]
+	[ "${lines[-1]}" = "4 passed, 0 failed" ]
+	[[ "$output" == *"1   make good: no torch"* ]]
+	run tests/all good dies
+	[ "$status" = 1 ]
+	[ "${lines[-1]}" = "5 passed, 1 failed" ]
+	run tests/all good none
+	[ "$status" = 1 ]
+	[ "${lines[-1]}" = "3 passed, 1 failed" ]
+}
