@@ -118,7 +118,7 @@ ids() {
 	{ rec x d 1,2 0,1; rec y d 1 1; rec x d 3,4 0,1; } >in
 	run e3-merge in
 	[ "$status" -eq 1 ]
-	[[ "$output" == *'id: another record has the same, "x"' ]]
+	[[ "$output" == *'id: another record has the same, "x" (--rejects '* ]]
 	e3-merge --rejects bad --stats stats in >out 2>err
 	grep -q '3 in = 2 out + 1 rejected (duplicate 1)' err
 	[ "$(jq -c '[.in,.out,.rejected,.reasons.duplicate]' stats)" = "[3,2,1,1]" ]

@@ -272,7 +272,7 @@ texts() {
 @test "an array is read by elements, and errors name them" {
 	printf '[{"prompt":"a"},\n {"prompt":\n"b"},3]' >rows
 	run -1 e3-prep -q rows
-	[ "${lines[-1]}" = "e3-prep: rows: element 3: expected a JSON object, not a number" ]
+	[ "${lines[-1]}" = "e3-prep: rows: element 3: expected a JSON object, not a number (--rejects FILE puts bad records there and goes on)" ]
 	run -0 e3-prep -q --rejects bad rows
 	[ "${#lines[@]}" -eq 2 ]
 	[ "$(jq -c '[.raw, .reject.line]' bad)" = '["3",3]' ]
