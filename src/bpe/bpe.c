@@ -38,6 +38,7 @@ static struct bpe *open_folder(const char *dir, int cached, struct err *e)
 	b->cached = cached;
 	added_init(&b->raw);
 	added_init(&b->normal);
+	added_init(&b->cut_names);
 	if (load(b, dir, e) < 0) {
 		bpe_close(b);
 		return NULL;
@@ -64,6 +65,7 @@ void bpe_close(struct bpe *b)
 	store_close(b);
 	added_free(&b->raw);
 	added_free(&b->normal);
+	added_free(&b->cut_names);
 	ints_free(&b->eos);
 	for (size_t i = 0; i < b->names; i++) {
 		free(b->name[i].which);

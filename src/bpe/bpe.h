@@ -39,7 +39,8 @@ void bpe_work_close(struct bpe_work *w);
 enum {
 	BPE_NO_SPECIAL = 1, /* special strings in the text are text */
 	BPE_REPLACE = 2, /* a maximal ill-formed subpart is U+FFFD; else an error with its offset */
-	BPE_HF_COMPAT = 4, /* Kimi: the wrapper's cuts at 400,000 and 25,000 characters */
+	BPE_HF_COMPAT = 4, /* Kimi: the wrapper's cuts at 400,000 and 25,000 characters, counted
+			    * between two names of added_tokens_decoder: cuts.h */
 };
 
 struct bpe_text {

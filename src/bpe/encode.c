@@ -145,7 +145,7 @@ static void encode_slice(struct encoding *x, struct span text)
 	encode_around(x, &x->b->raw, text, encode_between_raw);
 }
 
-static void encode_cut(struct encoding *x, struct span text)
+static void encode_stretch(struct encoding *x, struct span text)
 {
 	struct cuts c;
 	size_t at = 0, end;
@@ -158,6 +158,11 @@ static void encode_cut(struct encoding *x, struct span text)
 		shift(x, first, at);
 		at = end;
 	}
+}
+
+static void encode_cut(struct encoding *x, struct span text)
+{
+	encode_around(x, &x->b->cut_names, text, encode_stretch);
 }
 
 /* Ill-formed text becomes well-formed in w->repaired. */

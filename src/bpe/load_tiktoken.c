@@ -164,13 +164,19 @@ static int read_names(struct bpe *b, const json_t *decoder, size_t ranks, struct
 
 	for (size_t i = 0; i < KIMI_NAMED && rc == 0; i++) {
 		int32_t id = (int32_t)(ranks + i);
+		const json_t *given;
+		struct added_token t;
 		char key[16];
 
 		snprintf(key, sizeof(key), "%d", (int)id);
-		rc = name_of(json_object_get(decoder, key), id, &name, e);
+		given = json_object_get(decoder, key);
+		rc = name_of(given, id, &name, e);
 		if (rc < 0)
 			break;
-		added_put(&b->raw, (struct added_token){.id = id, .n = name.len}, name.data);
+		t = (struct added_token){.id = id, .n = name.len};
+		added_put(&b->raw, t, name.data);
+		if (given)
+			added_put(&b->cut_names, t, name.data);
 		rc = vocab_name(&b->vocab, id, (struct span){name.data, name.len}, e);
 	}
 	buf_free(&name);

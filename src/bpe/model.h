@@ -24,6 +24,7 @@ struct bpe {
 	const struct split_rules *split;
 	int nfc;
 	int cuts;		  /* the wrapper's cuts are known: BPE_HF_COMPAT means something */
+	struct added cut_names;	  /* between which it cuts each stretch for itself */
 	struct vocab vocab;	  /* with the added tokens' names */
 	struct core *core;	  /* NULL: only the plain way */
 	struct added raw, normal; /* looked for in the text as given, in the normalised text */

@@ -52,9 +52,11 @@ static struct bpe *make(const char *family)
 		add(&b->vocab, words[i], strlen(words[i]));
 	added_init(&b->raw);
 	added_init(&b->normal);
+	added_init(&b->cut_names);
 	check(
 	    vocab_finish(&b->vocab, &e) == 0 && vocab_name(&b->vocab, 300, SPAN("<|x|>"), &e) == 0);
 	added_put(&b->raw, (struct added_token){.id = 300, .n = 5}, "<|x|>");
+	added_put(&b->cut_names, (struct added_token){.id = 300, .n = 5}, "<|x|>");
 	check((b->core = core_build(&b->vocab)) != NULL);
 	return b;
 }

@@ -238,6 +238,52 @@ static void cuts_as_the_wrapper_does(void **state)
 	ints_free(&ids);
 }
 
+/* The wrapper's cuts count from one name of added_tokens_decoder to the next, over reserved ones. */
+static void cuts_each_stretch_for_itself(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned flags;
+		size_t ids;
+	} rows[] = {
+	    {"<|im_end|>", 0, 2 * 6667 + 1},
+	    {"<|im_end|>", BPE_HF_COMPAT, 2 * 6667 + 1},
+	    {"<|reserved_token_163592|>", 0, 2 * 6667 + 1},
+	    /* 20,000 + 25 + 4975 characters, and the rest */
+	    {"<|reserved_token_163592|>", BPE_HF_COMPAT, 6667 + 1 + 1659 + 5009},
+	    {"", 0, 13334},
+	    {"", BPE_HF_COMPAT, 8334 + 5000},
+	    /* names that are text are no borders: 20,000 + 10 + 4990, and the rest */
+	    {"<|im_end|>", BPE_NO_SPECIAL, 2 * 6667 + 6},
+	    {"<|im_end|>", BPE_NO_SPECIAL | BPE_HF_COMPAT, 6667 + 6 + 1664 + 5004},
+	};
+
+	(void)state;
+	if (!model)
+		skip();
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct buf sevens = {0}, text = {0};
+		struct ints ids = {0}, starts = {0};
+		struct err e = {0};
+
+		for (size_t k = 0; k < 20000; k++)
+			buf_addc(&sevens, '7');
+		buf_addf(&text, "%s%s%s", buf_cstr(&sevens), rows[i].name, buf_cstr(&sevens));
+		assert_int_equal(bpe_encode(model, work,
+				     (struct bpe_text){text.data, text.len, rows[i].flags}, &ids,
+				     &starts, &e),
+		    0);
+		if (ids.n != rows[i].ids)
+			fail_msg("row %zu: %zu ids, want %zu", i, ids.n, rows[i].ids);
+		for (size_t k = 0; k + 1 < starts.n; k++)
+			assert_true(starts.v[k] < starts.v[k + 1]);
+		buf_free(&sevens);
+		buf_free(&text);
+		ints_free(&ids);
+		ints_free(&starts);
+	}
+}
+
 static void long_pieces_take_linear_time(void **state)
 {
 	struct ints ids = {0};
@@ -259,6 +305,7 @@ int main(void)
 	    cmocka_unit_test(tells_where_tokens_start),
 	    cmocka_unit_test(refuses_bad_utf8),
 	    cmocka_unit_test(cuts_as_the_wrapper_does),
+	    cmocka_unit_test(cuts_each_stretch_for_itself),
 	    cmocka_unit_test(long_pieces_take_linear_time),
 	};
 
