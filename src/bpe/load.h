@@ -5,6 +5,7 @@
 #define E3_BPE_LOAD_H
 
 #include "base/buf.h"
+#include "json/doc.h"
 
 struct bpe;
 struct err;
@@ -17,10 +18,16 @@ int load_tokenizer(struct bpe *b, const char *dir, struct err *e); /* tokenizer.
 int load_config(struct bpe *b, const char *dir, struct err *e);
 
 /* Members of tokenizer.json, as JSON text; p is NULL where there is none. What the encoder can't do
- * is refused by name. load_added comes after the vocabulary and the normaliser. */
+ * is refused by name. */
 int load_normalizer(struct bpe *b, struct span v, struct err *e);
 int load_pre_tokenizer(struct bpe *b, struct span v, struct err *e);
-int load_added(struct bpe *b, struct span v, struct err *e);
+
+/* Adds the bytes that a string of tokenizer.json's vocabulary stands for; -1 where a character is
+ * not of the byte-level alphabet. */
+int load_byte_level(struct buf *out, struct span s);
+
+/* A file that may be missing: 1 read, 0 there is none, -1. */
+int load_optional(json_t **out, struct buf *path, struct err *e);
 
 /* "DIR/NAME" into `out`, terminated. */
 const char *load_path(struct buf *out, const char *dir, const char *name);

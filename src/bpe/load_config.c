@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "bpe/load.h"
 #include "bpe/model.h"
-#include "json/doc.h"
 
 const char *load_path(struct buf *out, const char *dir, const char *name)
 {
@@ -14,8 +13,7 @@ const char *load_path(struct buf *out, const char *dir, const char *name)
 	return buf_cstr(out);
 }
 
-/* 1 read, 0 there is no such file, -1. */
-static int load_optional(json_t **out, struct buf *path, struct err *e)
+int load_optional(json_t **out, struct buf *path, struct err *e)
 {
 	*out = doc_load(buf_cstr(path), e);
 	if (*out)

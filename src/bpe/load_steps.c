@@ -1,10 +1,9 @@
-/* The steps before the model in tokenizer.json: normaliser, pre-tokenizer, added tokens. */
+/* The steps before the model in tokenizer.json: normaliser and pre-tokenizer. */
 #include <string.h>
 
 #include "base/err.h"
 #include "bpe/load.h"
 #include "bpe/model.h"
-#include "bpe/nfc.h"
 #include "json/doc.h"
 
 /* Sequences in sequences are legal; nobody needs more. */
@@ -152,72 +151,6 @@ int load_pre_tokenizer(struct bpe *b, struct span v, struct err *e)
 	b->split = split_find(s.pattern, s.n, s.digits);
 	rc = b->split ? 0 : unknown_pattern(s.n ? s.pattern[s.n - 1] : "", e);
 out:
-	json_decref(j);
-	return rc;
-}
-
-static unsigned flags_of(const json_t *j)
-{
-	unsigned flags = 0;
-
-	if (json_is_true(json_object_get(j, "single_word")))
-		flags |= ADDED_SINGLE_WORD;
-	if (json_is_true(json_object_get(j, "lstrip")))
-		flags |= ADDED_LSTRIP;
-	if (json_is_true(json_object_get(j, "rstrip")))
-		flags |= ADDED_RSTRIP;
-	return flags;
-}
-
-/* A normalized token is looked for in normalised text, so its own name is normalised too. */
-static int add_token(struct bpe *b, const json_t *j, struct buf *normal, struct err *e)
-{
-	const json_t *id = json_object_get(j, "id"), *content = json_object_get(j, "content");
-	struct added_token t = {.flags = flags_of(j)};
-	struct span name = {json_string_value(content), json_string_length(content)};
-
-	if (!json_is_integer(id) || json_integer_value(id) < 0 ||
-	    json_integer_value(id) > VOCAB_MAX_ID || !json_is_string(content))
-		return err_set(e, "type", "expected an object with an id and content");
-	if (name.n == 0)
-		return 0;
-	t.id = (int32_t)json_integer_value(id);
-	if (vocab_name(&b->vocab, t.id, name, e) < 0)
-		return -1;
-	if (!json_is_true(json_object_get(j, "normalized"))) {
-		t.n = name.n;
-		added_put(&b->raw, t, name.p);
-		return 0;
-	}
-	buf_reset(normal);
-	if (b->nfc)
-		nfc_apply(normal, NULL, name.p, name.n);
-	else
-		buf_add(normal, name.p, name.n);
-	t.n = normal->len;
-	added_put(&b->normal, t, normal->data);
-	return 0;
-}
-
-int load_added(struct bpe *b, struct span v, struct err *e)
-{
-	struct buf normal = {0};
-	int failed, rc = 0;
-	json_t *j = tree(v, "added_tokens", &failed, e);
-	const json_t *one;
-	size_t i;
-
-	if (failed)
-		return -1;
-	json_array_foreach(j, i, one)
-	{
-		rc = add_token(b, one, &normal, e);
-		if (rc < 0) {
-			err_prefix(e, "added_tokens[%zu]: ", i);
-			break;
-		}
-	}
-	buf_free(&normal);
 	json_decref(j);
 	return rc;
 }

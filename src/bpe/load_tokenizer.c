@@ -10,6 +10,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 #include "bpe/load.h"
+#include "bpe/load_added.h"
 #include "bpe/model.h"
 #include "bpe/store.h"
 #include "json/doc.h"
@@ -32,8 +33,7 @@ static int byte_of(uint32_t cp)
 	return -1;
 }
 
-/* Adds the bytes that a string stands for; -1 where a character is not of the alphabet. */
-static int add_bytes(struct buf *out, struct span s)
+int load_byte_level(struct buf *out, struct span s)
 {
 	while (s.n > 0) {
 		uint32_t cp;
@@ -68,7 +68,7 @@ static int read_token(struct reading *r, struct rec_member m, struct err *e)
 	if (num_i64(m.val.p, m.val.n, &id) < 0 || id < 0 || id > VOCAB_MAX_ID)
 		return err_set(e, "vocab", "model.vocab: expected ids");
 	x.id = (int32_t)id;
-	if (add_bytes(&r->bytes, name) < 0)
+	if (load_byte_level(&r->bytes, name) < 0)
 		x.kind = 0; /* the name of an added token that is listed here too */
 	else
 		name = (struct span){r->bytes.data, r->bytes.len};
@@ -124,20 +124,20 @@ static const char *read_merge(struct reading *r, const char *p, size_t *left)
 		p = read_half(r, p, &text);
 		space = text.n ? memchr(text.p, ' ', text.n) : NULL;
 		if (!space ||
-		    add_bytes(&r->bytes, (struct span){text.p, (size_t)(space - text.p)}) < 0)
+		    load_byte_level(&r->bytes, (struct span){text.p, (size_t)(space - text.p)}) < 0)
 			return NULL;
 		*left = r->bytes.len;
 		text.n -= (size_t)(space + 1 - text.p);
-		return add_bytes(&r->bytes, (struct span){space + 1, text.n}) < 0 ? NULL : p;
+		return load_byte_level(&r->bytes, (struct span){space + 1, text.n}) < 0 ? NULL : p;
 	}
 	if (*p != '[' || *(p = skip(p + 1, blanks)) != '"')
 		return NULL;
 	p = read_half(r, p, &text);
-	if (add_bytes(&r->bytes, text) < 0 || *(p = skip(p, between)) != '"')
+	if (load_byte_level(&r->bytes, text) < 0 || *(p = skip(p, between)) != '"')
 		return NULL;
 	*left = r->bytes.len;
 	p = read_half(r, p, &text);
-	if (add_bytes(&r->bytes, text) < 0 || *(p = skip(p, blanks)) != ']')
+	if (load_byte_level(&r->bytes, text) < 0 || *(p = skip(p, blanks)) != ']')
 		return NULL;
 	return p + 1;
 }
@@ -241,7 +241,7 @@ static int compile(struct bpe *b, const struct rec *top, struct hash128 key,
 	return 0;
 }
 
-static int read_file(struct bpe *b, struct span file, struct err *e)
+static int read_file(struct bpe *b, struct span file, struct names **names, struct err *e)
 {
 	struct hash128 key = hash128(file.p, file.n);
 	struct store_members m = {0};
@@ -251,8 +251,9 @@ static int read_file(struct bpe *b, struct span file, struct err *e)
 	if (!b->cached || !store_open(b, key, &m))
 		if (rec_parse(&top, file.p, file.n, e) < 0 || compile(b, &top, key, &m, e) < 0)
 			goto out;
+	*names = names_open(b);
 	if (load_normalizer(b, m.normalizer, e) < 0 ||
-	    load_pre_tokenizer(b, m.pre_tokenizer, e) < 0 || load_added(b, m.added, e) < 0)
+	    load_pre_tokenizer(b, m.pre_tokenizer, e) < 0 || names_file(*names, m.added, e) < 0)
 		goto out;
 	rc = 0;
 out:
@@ -263,14 +264,28 @@ out:
 int load_tokenizer(struct bpe *b, const char *dir, struct err *e)
 {
 	struct buf path = {0}, file = {0};
-	int rc = doc_slurp(&file, load_path(&path, dir, "tokenizer.json"), DOC_MAX, e);
+	struct names *names = NULL;
+	json_t *config = NULL;
+	int rc = -1;
 
-	if (rc == 0) {
-		buf_cstr(&file);
-		rc = read_file(b, (struct span){file.data, file.len}, e);
-		if (rc < 0)
-			err_prefix(e, "%s: ", path.data);
+	if (doc_slurp(&file, load_path(&path, dir, "tokenizer.json"), DOC_MAX, e) < 0)
+		goto out;
+	buf_cstr(&file);
+	if (read_file(b, (struct span){file.data, file.len}, &names, e) < 0) {
+		err_prefix(e, "%s: ", path.data);
+		goto out;
 	}
+	load_path(&path, dir, "tokenizer_config.json");
+	if (load_optional(&config, &path, e) < 0)
+		goto out;
+	if (names_config(names, config, e) < 0) {
+		err_prefix(e, "%s: ", path.data);
+		goto out;
+	}
+	rc = names_finish(names, b, e);
+out:
+	json_decref(config);
+	names_close(names);
 	buf_free(&path);
 	buf_free(&file);
 	return rc;

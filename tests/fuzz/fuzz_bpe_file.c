@@ -1,6 +1,7 @@
 /* The loaders on any bytes. The first byte chooses the file that the rest stands in: tiktoken.model
  * beside a true tokenizer_config.json, tokenizer_config.json beside true ranks, tokenizer.json,
- * config.json or generation_config.json beside a true tokenizer.json. What opens must encode. */
+ * config.json, generation_config.json or tokenizer_config.json beside a true tokenizer.json. What
+ * opens must encode. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 static char dir[] = "/tmp/e3-fuzz-XXXXXX";
 
 static const char *const names[] = {"tiktoken.model", "tokenizer_config.json", "tokenizer.json",
-    "config.json", "generation_config.json"};
+    "config.json", "generation_config.json", "tokenizer_config.json"};
+
+#define NAMES (sizeof(names) / sizeof(names[0]))
 
 static void put(const char *name, const void *p, size_t n)
 {
@@ -30,7 +33,7 @@ static void put(const char *name, const void *p, size_t n)
 
 static void clean(void)
 {
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < NAMES; i++) {
 		char path[100];
 
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
@@ -90,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	static int made;
 	struct err e = {0};
 	struct bpe *b;
-	int which = n > 0 ? data[0] % 5 : 0;
+	int which = n > 0 ? data[0] % NAMES : 0;
 
 	if (!made) {
 		if (!mkdtemp(dir) || atexit(leave) != 0)

@@ -98,7 +98,7 @@ static void assert_ids(const char *name, const struct bpe *m, const char *text, 
 
 #define AB	    ",\"ab\":256,\"bc\":257,\"abc\":258,\"Ġa\":259"
 #define NFC	    ",\"normalizer\":{\"type\":\"NFC\"}"
-#define EOS	    "{\"id\":300,\"content\":\"<e>\",\"special\":true"
+#define EOS	    "{\"id\":256,\"content\":\"<e>\",\"special\":true"
 #define MORE(flags) ",\"added_tokens\":[" EOS flags "}]"
 
 static void encodes_by_the_file(void **state)
@@ -129,22 +129,22 @@ static void encodes_by_the_file(void **state)
 		    .pre = "{\"type\":\"Sequence\",\"pretokenizers\":[" NUMBERS "," BYTES "]}"},
 		"11", "49@0 49@1"},
 	    {"NFC", {.top = NFC}, "xA\u030ay", "120@0 195@1 133@1 121@4"},
-	    {"an added token", {.top = MORE("")}, "a<e>b", "97@0 300@1 98@4"},
+	    {"an added token", {.top = MORE("")}, "a<e>b", "97@0 256@1 98@4"},
 	    {"lstrip, rstrip", {.top = MORE(",\"lstrip\":true,\"rstrip\":true")}, "a \t<e>\n <e>b",
-		"97@0 300@1 300@8 98@11"},
+		"97@0 256@1 256@8 98@11"},
 	    {"single_word", {.top = MORE(",\"single_word\":true")}, "a<e> <e> é<e>",
-		"97@0 60@1 101@2 62@3 32@4 300@5 32@8 195@9 169@10 60@11 101@12 62@13"},
+		"97@0 60@1 101@2 62@3 32@4 256@5 32@8 195@9 169@10 60@11 101@12 62@13"},
 	    {"normalized",
 		{.top = NFC
-		    ",\"added_tokens\":[{\"id\":301,\"content\":\"\u212b\",\"normalized\":true}]"},
-		"xA\u030a.", "120@0 301@1 46@4"},
+		    ",\"added_tokens\":[{\"id\":256,\"content\":\"\u212b\",\"normalized\":true}]"},
+		"xA\u030a.", "120@0 256@1 46@4"},
 	    {"not normalized",
-		{.top = NFC ",\"added_tokens\":[{\"id\":301,\"content\":\"\u212b\"}]"},
-		"\u00c5\u212b", "195@0 133@1 301@2"},
+		{.top = NFC ",\"added_tokens\":[{\"id\":256,\"content\":\"\u212b\"}]"},
+		"\u00c5\u212b", "195@0 133@1 256@2"},
 	    {"the longest",
-		{.top = ",\"added_tokens\":[{\"id\":300,\"content\":\"<e\"},{\"id\":301,"
+		{.top = ",\"added_tokens\":[{\"id\":256,\"content\":\"<e\"},{\"id\":257,"
 			"\"content\":\"<ee>\"}]"},
-		"<ee<ee>", "300@0 101@2 301@3"},
+		"<ee<ee>", "256@0 101@2 257@3"},
 	    {"a name that the vocabulary has too",
 		{.vocab = ",\"\uff5cx\":256",
 		    .top = ",\"added_tokens\":[{\"id\":256,\"content\":\"\uff5cx\"}]"},
@@ -194,6 +194,9 @@ static void refuses_by_name(void **state)
 		"only the Split behavior Isolated"},
 	    {{.top = ",\"added_tokens\":[{\"id\":\"1\",\"content\":\"x\"}]"},
 		"added_tokens[0]: expected"},
+	    {{.top = ",\"added_tokens\":[{\"id\":300,\"content\":\"x\"}]"},
+		"added_tokens[0]: the id is 300, but tokenizers takes the vocabulary's own or the "
+		"next free one, 120"},
 	    {{.config = "{\"vocab_size\":100}"}, "config.json: vocab_size: below"},
 	    {{.generation_config = "{\"eos_token_id\":[1,\"2\"]}"},
 		"eos_token_id: expected token ids"},
@@ -242,22 +245,73 @@ static void reads_the_other_files(void **state)
 	assert_non_null(m);
 	assert_int_equal(bpe_vocab(m), 512);
 	assert_int_equal(bpe_eos(m)->n, 1);
-	assert_int_equal(bpe_eos(m)->v[0], 300);
+	assert_int_equal(bpe_eos(m)->v[0], 256);
 	assert_true(span_eq(bpe_named(m, "pad_token"), "a"));
 	assert_null(bpe_named(m, "bos_token").p);
-	assert_true(bpe_is_special(m, 300));
-	assert_null(bpe_token(m, 299).p);
-	assert_true(span_eq(bpe_token(m, 300), "<e>"));
+	assert_true(bpe_is_special(m, 256));
+	assert_null(bpe_token(m, 258).p);
+	assert_true(span_eq(bpe_token(m, 256), "<e>"));
 	bpe_close(m);
 
-	f.generation_config = "{\"eos_token_id\":[300,65]}";
+	f.generation_config = "{\"eos_token_id\":[256,65]}";
 	f.config = NULL;
 	m = open_folder(&f, &e);
 	assert_non_null(m);
-	assert_int_equal(bpe_vocab(m), 301);
+	assert_int_equal(bpe_vocab(m), 257);
 	assert_int_equal(bpe_eos(m)->n, 2);
 	assert_int_equal(bpe_eos(m)->v[1], 65);
 	bpe_close(m);
+}
+
+/* What AutoTokenizer adds to the tokens of tokenizer.json; the ids are those that transformers 5.8
+ * and tokenizers 0.22 give. */
+static void adds_the_names_of_the_config(void **state)
+{
+#define D(entries) "{\"added_tokens_decoder\":{" entries "}}"
+	static const struct {
+		const char *name, *config, *text, *ids; /* NULL: refused, ids is the message */
+	} rows[] = {
+	    {"the next id", D("\"256\":{\"content\":\"<e>\"},\"257\":{\"content\":\"<f>\"}"),
+		"<f><e>", "257@0 256@3"},
+	    {"by number", D("\"258\":{\"content\":\"<g>\"},\"257\":{\"content\":\"<f>\"}"),
+		"<f><g>", "257@0 258@3"},
+	    {"in the vocabulary", D("\"97\":{\"content\":\"a\",\"lstrip\":true}"), "b a",
+		"98@0 97@1"},
+	    {"the later flags count",
+		D("\"256\":{\"content\":\"<e>\",\"lstrip\":true,\"normalized\":true}"), "b <e>",
+		"98@0 256@1"},
+	    {"special strings", "{\"pad_token\":{\"content\":\"<p>\",\"rstrip\":true},"
+				"\"eos_token\":\"<e>\",\"bos_token\":\"<b>\"}",
+		"<b><p> <e>", "257@0 258@3 256@7"},
+	    {"further ones",
+		"{\"additional_special_tokens\":[\"<x>\"],\"extra_special_tokens\":{\"k\":\"<y>\"}}",
+		"<y><x>", "258@0 257@3"},
+	    {"a number that is not so", D("\"300\":{\"content\":\"<f>\"}"), NULL,
+		"tokenizer_config.json: added_tokens_decoder.300: the id is 300, but tokenizers "
+		"takes the vocabulary's own or the next free one, 257"},
+	    {"no number", D("\"x\":{\"content\":\"<f>\"}"), NULL,
+		"tokenizer_config.json: added_tokens_decoder.x: expected an id"},
+	    {"no content", D("\"257\":{}"), NULL,
+		"tokenizer_config.json: added_tokens_decoder.257: expected an id and an object"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct folder f = {.top = MORE(""), .tokenizer_config = rows[i].config};
+		struct err e = {0};
+		struct bpe *m = open_folder(&f, &e);
+
+		if (!rows[i].text) {
+			assert_null(m);
+			if (!strstr(e.msg, rows[i].ids))
+				fail_msg("%s: %s", rows[i].name, e.msg);
+			continue;
+		}
+		if (!m)
+			fail_msg("%s: %s", rows[i].name, e.msg);
+		assert_ids(rows[i].name, m, rows[i].text, rows[i].ids);
+		bpe_close(m);
+	}
 }
 
 static void decodes(void **state)
@@ -269,12 +323,12 @@ static void decodes(void **state)
 
 	(void)state;
 	assert_non_null(m);
-	assert_int_equal(bpe_decode(m, (int32_t[]){195, 169, 300, 0}, 4, &out, &e), 0);
+	assert_int_equal(bpe_decode(m, (int32_t[]){195, 169, 256, 0}, 4, &out, &e), 0);
 	assert_int_equal(out.len, 6);
 	assert_memory_equal(out.data, "é<e>\0", 6);
-	assert_int_equal(bpe_decode(m, (int32_t[]){97, 299}, 2, &out, &e), -1);
+	assert_int_equal(bpe_decode(m, (int32_t[]){97, 257}, 2, &out, &e), -1);
 	assert_string_equal(e.class, "range");
-	assert_string_equal(e.msg, "[1]: there is no token 299");
+	assert_string_equal(e.msg, "[1]: there is no token 257");
 	buf_free(&out);
 	bpe_close(m);
 }
@@ -373,6 +427,7 @@ int main(void)
 	    cmocka_unit_test(refuses_by_name),
 	    cmocka_unit_test(lists_what_it_knows),
 	    cmocka_unit_test(reads_the_other_files),
+	    cmocka_unit_test(adds_the_names_of_the_config),
 	    cmocka_unit_test(decodes),
 	    cmocka_unit_test(needs_a_vocabulary),
 	    cmocka_unit_test(encodes_as_the_real_ones),
