@@ -123,8 +123,3 @@ uint32_t crc32_add(uint32_t crc, const void *p, size_t n)
 {
 	return ~update(~crc, p, n);
 }
-
-uint32_t crc32_add_table(uint32_t crc, const void *p, size_t n)
-{
-	return ~by_table(~crc, p, n);
-}

@@ -9,7 +9,5 @@
 
 /* crc is 0 for the first piece, then the last result. */
 uint32_t crc32_add(uint32_t crc, const void *p, size_t n);
-/* The same without the instruction, for tests. */
-uint32_t crc32_add_table(uint32_t crc, const void *p, size_t n);
 
 #endif

@@ -52,3 +52,9 @@ void map_close(struct map *m)
 		munmap((void *)(uintptr_t)m->p, m->n);
 	*m = (struct map){0};
 }
+
+void map_refuse(struct map *m, const char *path, struct err *e)
+{
+	err_prefix(e, "%s: ", path);
+	map_close(m);
+}

@@ -17,5 +17,7 @@ struct map {
 
 int map_open(struct map *m, const char *path, struct err *e);
 void map_close(struct map *m);
+/* For a file that is not what it should be: puts its name before e and closes it. */
+void map_refuse(struct map *m, const char *path, struct err *e);
 
 #endif

@@ -2,8 +2,7 @@
  *
  * numpy.lib.format: "\x93NUMPY", 1, 0, a u16 header length, a Python dict literal with descr,
  * fortran_order and shape, padded with spaces and a line feed so that the data, which follow, begin
- * on a multiple of 64. Only what numpy itself writes for plain arrays is read; fortran_order True
- * and big-endian data are refused.
+ * on a multiple of 64.
  */
 #ifndef E3_NPY_H
 #define E3_NPY_H
@@ -17,7 +16,5 @@ struct save;
 
 int npy_write(
     struct save *s, const struct tensor *t, struct err *e); /* bf16 has no npy type: an error */
-/* A tensor whose bytes lie in p[0..n), a whole file. */
-int npy_parse(struct tensor *t, const void *p, size_t n, struct err *e);
 
 #endif

@@ -127,7 +127,8 @@ int pt_write_counts(struct save *s, const struct pt_count *c, size_t n, struct e
 /* ---- reading ---- */
 
 struct pt {
-	struct map map;
+	struct map map; /* not owned where the memory is borrowed */
+	struct span all;
 	struct zip zip;
 	struct arena arena;
 	struct span root; /* the folder of all records, with its slash */
@@ -242,7 +243,7 @@ static int parse(struct pt *f, struct err *e)
 	const struct zip_entry *r;
 	struct pv top;
 
-	if (zip_parse(&f->zip, f->map.p, f->map.n, e) < 0 || find_root(f, e) < 0)
+	if (zip_parse(&f->zip, f->all.p, f->all.n, e) < 0 || find_root(f, e) < 0)
 		return -1;
 	r = find(f, "", SPAN("byteorder"));
 	if (r && !span_eq(r->data, "little"))
@@ -253,35 +254,30 @@ static int parse(struct pt *f, struct err *e)
 	return read_items(f, &top, e);
 }
 
-static struct pt *finish_open(struct pt *f, struct err *e)
-{
-	if (parse(f, e) < 0) {
-		pt_close(f);
-		return NULL;
-	}
-	return f;
-}
-
-struct pt *pt_open(const char *path, struct err *e)
-{
-	struct pt *f = xcalloc(1, sizeof(*f));
-
-	if (map_open(&f->map, path, e) < 0) {
-		free(f);
-		return NULL;
-	}
-	f = finish_open(f, e);
-	if (!f)
-		err_prefix(e, "%s: ", path);
-	return f;
-}
-
 struct pt *pt_parse(const void *p, size_t n, struct err *e)
 {
 	struct pt *f = xcalloc(1, sizeof(*f));
 
-	f->map = (struct map){.p = p, .n = n};
-	return finish_open(f, e);
+	f->all = (struct span){p, n};
+	if (parse(f, e) == 0)
+		return f;
+	pt_close(f);
+	return NULL;
+}
+
+struct pt *pt_open(const char *path, struct err *e)
+{
+	struct pt *f;
+	struct map map;
+
+	if (map_open(&map, path, e) < 0)
+		return NULL;
+	f = pt_parse(map.p, map.n, e);
+	if (f)
+		f->map = map;
+	else
+		map_refuse(&map, path, e);
+	return f;
 }
 
 int pt_bare(const struct pt *f)
@@ -316,7 +312,7 @@ const struct tensor *pt_tensor(const struct pt *f, const char *key)
 
 struct span pt_bytes(const struct pt *f)
 {
-	return (struct span){f->map.p, f->map.n};
+	return f->all;
 }
 
 int pt_check(const struct pt *f, struct err *e)

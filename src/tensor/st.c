@@ -11,7 +11,8 @@
 #include "json/val.h"
 
 struct st {
-	struct map map; /* of borrowed memory where map.owned is 0 */
+	struct map map; /* not owned where the memory is borrowed */
+	struct span all;
 	struct arena arena;
 	struct tensor *t; /* sorted by their offsets */
 	size_t n;
@@ -220,7 +221,7 @@ int st_expect(const void *p, size_t n, uint64_t *size, struct err *e)
 
 static int parse(struct st *f, struct err *e)
 {
-	struct span all = {f->map.p, f->map.n};
+	struct span all = f->all;
 	struct jval root;
 	uint64_t len;
 
@@ -244,35 +245,30 @@ static int parse(struct st *f, struct err *e)
 	return read_tensors(f, &root, (struct span){all.p + 8 + len, all.n - 8 - len}, e);
 }
 
-static struct st *finish_open(struct st *f, struct err *e)
-{
-	if (parse(f, e) < 0) {
-		st_close(f);
-		return NULL;
-	}
-	return f;
-}
-
-struct st *st_open(const char *path, struct err *e)
-{
-	struct st *f = xcalloc(1, sizeof(*f));
-
-	if (map_open(&f->map, path, e) < 0) {
-		free(f);
-		return NULL;
-	}
-	f = finish_open(f, e);
-	if (!f)
-		err_prefix(e, "%s: ", path);
-	return f;
-}
-
 struct st *st_parse(const void *p, size_t n, struct err *e)
 {
 	struct st *f = xcalloc(1, sizeof(*f));
 
-	f->map = (struct map){.p = p, .n = n};
-	return finish_open(f, e);
+	f->all = (struct span){p, n};
+	if (parse(f, e) == 0)
+		return f;
+	st_close(f);
+	return NULL;
+}
+
+struct st *st_open(const char *path, struct err *e)
+{
+	struct st *f;
+	struct map map;
+
+	if (map_open(&map, path, e) < 0)
+		return NULL;
+	f = st_parse(map.p, map.n, e);
+	if (f)
+		f->map = map;
+	else
+		map_refuse(&map, path, e);
+	return f;
 }
 
 const struct tensor *st_get(const struct st *f, const char *name)
@@ -302,7 +298,7 @@ struct span st_meta(const struct st *f, const char *key)
 
 struct span st_bytes(const struct st *f)
 {
-	return (struct span){f->map.p, f->map.n};
+	return f->all;
 }
 
 void st_close(struct st *f)

@@ -9,7 +9,7 @@ import safetensors.torch
 import torch
 
 folder, big = sys.argv[1], len(sys.argv) > 2
-n = 23 if big else 0
+n = 21 if big else 0
 
 
 def ok(what, good):

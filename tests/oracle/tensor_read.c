@@ -1,13 +1,11 @@
 /* Says what our readers see in files that the real libraries wrote, a line an item:
  *	KEY KIND DTYPE [SHAPE] BYTES-IN-HEX | VALUE
- * tensor_read FILE...	by the ending: .pt .safetensors .npy */
+ * tensor_read FILE...	by the ending: .pt .safetensors */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "tensor/map.h"
-#include "tensor/npy.h"
 #include "tensor/pt.h"
 #include "tensor/st.h"
 
@@ -62,30 +60,14 @@ static int read_st(const char *path, struct err *e)
 	return 0;
 }
 
-static int read_npy(const char *path, struct err *e)
-{
-	struct map m;
-	struct tensor t;
-	int rc;
-
-	if (map_open(&m, path, e) < 0)
-		return -1;
-	rc = npy_parse(&t, m.p, m.n, e);
-	if (rc == 0)
-		show("-", &t);
-	map_close(&m);
-	return rc;
-}
-
 int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *dot = strrchr(argv[i], '.');
 		struct err e;
-		int rc = !dot			    ? -1
-			 : strcmp(dot, ".pt") == 0  ? read_pt(argv[i], &e)
-			 : strcmp(dot, ".npy") == 0 ? read_npy(argv[i], &e)
-						    : read_st(argv[i], &e);
+		int rc = !dot			   ? -1
+			 : strcmp(dot, ".pt") == 0 ? read_pt(argv[i], &e)
+						   : read_st(argv[i], &e);
 
 		if (rc < 0)
 			printf("error %s\n", e.msg);

@@ -1,10 +1,8 @@
-"""Writes files with torch, safetensors and numpy, and compares what tensor_read sees in them."""
+"""Writes files with torch and safetensors, and compares what tensor_read sees in them."""
 
 import subprocess
 import sys
 
-import numpy as np
-import safetensors.numpy
 import safetensors.torch
 import torch
 
@@ -57,13 +55,3 @@ p = folder + "/torch.safetensors"
 safe = {k: v.clone() for k, v in tensors.items()}
 safetensors.torch.save_file(safe, p, metadata={"format": "pt"})
 ok("safetensors.torch.save_file", sorted(seen(p)), sorted(line(k, v) for k, v in safe.items()))
-
-p = folder + "/numpy.npy"
-good = True
-for k, t in tensors.items():
-    if t.dtype != torch.bfloat16:
-        np.save(p, t.numpy())
-        good = good and seen(p) == [line("-", t)]
-ok("numpy.save", good, True)
-np.save(p, np.asfortranarray(np.ones((2, 3))))
-ok("Fortran order is refused", seen(p)[0][:5], "error")

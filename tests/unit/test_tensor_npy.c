@@ -18,64 +18,48 @@ static struct buf written(const struct tensor *t)
 	return tmp_read(tmp_path("x.npy"));
 }
 
-static void round_trips(void **state)
+static void headers(void **state)
 {
 	static const struct {
 		unsigned ndim;
 		uint64_t dim[3];
-		const char *shape;
-	} rows[] = {
-	    {0, {0}, "()"}, {1, {6}, "(6,)"}, {2, {2, 3}, "(2, 3)"}, {3, {1, 0, 9}, "(1, 0, 9)"}};
+		const char *dict;
+	} rows[] = {{0, {0}, "{'descr': '<i8', 'fortran_order': False, 'shape': (), }"},
+	    {1, {6}, "{'descr': '<i8', 'fortran_order': False, 'shape': (6,), }"},
+	    {2, {2, 3}, "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3), }"},
+	    {3, {1, 0, 9}, "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 0, 9), }"}};
 
 	(void)state;
 	for (size_t i = 0; i < LEN(rows); i++) {
-		struct tensor t = tensor_flat("t", DT_I64, rows[i].ndim, rows[i].dim, v), r;
+		struct tensor t = tensor_flat("t", DT_I64, rows[i].ndim, rows[i].dim, v);
 		struct buf b = written(&t);
-		struct err e;
+		size_t head = 10 + (size_t)(unsigned char)b.data[8], n = strlen(rows[i].dict);
 
-		assert_non_null(strstr(buf_cstr(&b) + 10, rows[i].shape));
-		assert_int_equal(npy_parse(&r, b.data, b.len, &e), 0);
-		assert_int_equal(r.ndim, rows[i].ndim);
-		assert_memory_equal(r.dim, rows[i].dim, rows[i].ndim * sizeof(*r.dim));
-		assert_int_equal(((const char *)tensor_data(&r) - b.data) % 64, 0);
-		assert_int_equal(npy_parse(&r, b.data, b.len - (i != 3), &e), i != 3 ? -1 : 0);
+		assert_memory_equal(b.data, "\x93NUMPY\1\0", 8);
+		assert_int_equal(b.data[9], 0);
+		assert_int_equal(head % 64, 0);
+		assert_memory_equal(b.data + 10, rows[i].dict, n);
+		for (size_t k = 10 + n; k < head - 1; k++)
+			assert_int_equal(b.data[k], ' ');
+		assert_int_equal(b.data[head - 1], '\n');
+		assert_int_equal(b.len - head, t.part[0].bytes);
+		assert_memory_equal(b.data + head, v, t.part[0].bytes);
 		buf_free(&b);
 	}
 }
 
-static void refused(void **state)
+static void no_bf16(void **state)
 {
-	static const char *const heads[] = {
-	    "{'descr': '>i8', 'fortran_order': False, 'shape': (1,), }",
-	    "{'descr': '<i8', 'fortran_order': True, 'shape': (1,), }",
-	    "{'descr': '<i8', 'fortran_order': False, 'shape': (1", "{'descr': '<i8'}", "",
-	    "{'descr': '<i8', 'fortran_order': False, 'shape': (x,), }",
-	    "{'descr': '<i8', 'fortran_order': False, 'shape': (1,1,1,1,1), }",
-	    "{'descr': '<i8', 'fortran_order': False, 'shape': (99999999999999999999,), }"};
-	struct tensor t = tensor_1d("t", DT_BF16, 1, v), r;
+	struct tensor t = tensor_1d("t", DT_BF16, 1, v);
 	struct err e;
-	char file[300];
 
 	(void)state;
-	for (size_t i = 0; i < LEN(heads); i++) {
-		size_t n = strlen(heads[i]);
-
-		memcpy(file, "\x93NUMPY\1\0", 8);
-		file[8] = (char)n;
-		file[9] = 0;
-		memcpy(file + 10, heads[i], n);
-		memset(file + 10 + n, 0, 8);
-		if (npy_parse(&r, file, 10 + n + 8, &e) == 0)
-			fail_msg("%s was read", heads[i]);
-	}
-	assert_int_equal(npy_parse(&r, "\x93NUMPY\2\0", 8, &e), -1);
-	assert_int_equal(npy_write(NULL, &t, &e), -1); /* numpy has no bf16 */
+	assert_int_equal(npy_write(NULL, &t, &e), -1);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(round_trips), cmocka_unit_test(refused)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(headers), cmocka_unit_test(no_bf16)};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
 }

@@ -172,19 +172,30 @@ static void data_is_under_the_crc(void **state)
 	buf_free(&b);
 }
 
+/* A bit at a time: what all faster ways must agree with. */
+static uint32_t slow(uint32_t crc, const unsigned char *p, size_t n)
+{
+	crc = ~crc;
+	for (; n > 0; n--, p++) {
+		crc ^= *p;
+		for (int k = 0; k < 8; k++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return ~crc;
+}
+
 static void crc(void **state)
 {
 	unsigned char data[600];
 
 	(void)state;
 	assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926);
-	assert_int_equal(crc32_add_table(0, "123456789", 9), 0xcbf43926);
 	assert_int_equal(crc32_add(0, NULL, 0), 0);
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i * i * 7 >> 3);
 	for (size_t n = 0; n <= 500; n++)
 		for (size_t at = 0; at < 17; at++) {
-			uint32_t whole = crc32_add_table(1, data + at, n);
+			uint32_t whole = slow(1, data + at, n);
 
 			assert_int_equal(crc32_add(1, data + at, n), whole);
 			assert_int_equal(
