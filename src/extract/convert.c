@@ -177,7 +177,7 @@ static int open_all(struct convert *c, struct err *e)
 	produce_sweep(c->o->out_dir);
 	if (c->o->records)
 		return records_load(&c->records, c->o->records, e);
-	if (layout_has_mask(c->plan.set.layout) && !layout_has_mask(c->from.layout))
+	if (layout_needs_mask(c->plan.set.layout) && c->from.layout == LAYOUT_SPECULATORS)
 		return err_set(e, "mask",
 		    "layout %s needs loss masks and %s holds none: give the tokenised records "
 		    "with --records",

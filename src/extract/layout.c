@@ -16,6 +16,7 @@ static const struct {
     [LAYOUT_SPECFORGE] = {"specforge", ".ckpt", 1},
     [LAYOUT_MODELOPT] = {"modelopt", ".pt", 1},
     [LAYOUT_SPECULATORS] = {"speculators", ".safetensors", 0},
+    [LAYOUT_COMPACT] = {"compact", ".e3c", 0}, /* it has one where there is one */
 };
 
 #define NLAYOUTS (int)(sizeof(layouts) / sizeof(layouts[0]))
@@ -33,7 +34,7 @@ int layout_of_word(const char *word)
 	return -1;
 }
 
-int layout_has_mask(enum layout l)
+int layout_needs_mask(enum layout l)
 {
 	return layouts[l].mask;
 }
@@ -123,14 +124,14 @@ int layout_refuse(enum layout l, unsigned aux, int last, enum norm norm, struct 
 {
 	const char *word = layouts[l].word;
 
-	if (!last && l != LAYOUT_SEED)
+	if (!last && l != LAYOUT_SEED && l != LAYOUT_COMPACT)
 		return err_set(e, "layout",
 		    "layout %s needs the last layer: leave out --no-last, or write --layout seed",
 		    word);
 	if (l == LAYOUT_SPECFORGE && aux != 3)
 		return err_set(
 		    e, "layout", "layout specforge holds exactly 3 aux layers, not %u", aux);
-	if (!last || l == LAYOUT_SEED || l == LAYOUT_MODELOPT)
+	if (!last || l == LAYOUT_SEED || l == LAYOUT_MODELOPT || l == LAYOUT_COMPACT)
 		return 0;
 	if (norm == NORM_UNSAID)
 		return err_set(e, "layout",

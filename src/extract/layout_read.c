@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "extract/layout.h"
+#include "tensor/compact.h"
 #include "tensor/pt.h"
 #include "tensor/st.h"
 
@@ -33,6 +34,14 @@ static int is_row(const struct tensor *t, struct err *e)
 	return err_set(e, "shape", "%s: expected int64 of one dimension", t->name);
 }
 
+static int check_mask(const struct sample *s, struct err *e)
+{
+	for (size_t i = 0; s->mask && i < s->n; i++)
+		if (s->mask[i] != 0 && s->mask[i] != 1)
+			return err_set(e, "mask", "loss_mask[%zu]: expected 0 or 1", i);
+	return 0;
+}
+
 /* Ids and mask are copied, since in a file they may be unaligned. */
 static int read_rows(struct layout_file *f, enum layout l, struct err *e)
 {
@@ -43,7 +52,7 @@ static int read_rows(struct layout_file *f, enum layout l, struct err *e)
 	if (!ids || is_row(ids, e) < 0)
 		return -1;
 	n = (size_t)ids->dim[0];
-	if (layout_has_mask(l)) {
+	if (layout_needs_mask(l)) {
 		mask = member(f, "loss_mask", e);
 		if (!mask || is_row(mask, e) < 0)
 			return -1;
@@ -59,10 +68,7 @@ static int read_rows(struct layout_file *f, enum layout l, struct err *e)
 	f->s.n = n;
 	f->s.ids = f->own;
 	f->s.mask = mask ? f->own + n : NULL;
-	for (size_t i = 0; mask && i < n; i++)
-		if (f->s.mask[i] != 0 && f->s.mask[i] != 1)
-			return err_set(e, "mask", "loss_mask[%zu]: expected 0 or 1", i);
-	return 0;
+	return check_mask(&f->s, e);
 }
 
 static int read_states(struct layout_file *f, enum layout l, struct err *e)
@@ -93,30 +99,57 @@ static void read_modelopt(struct layout_file *f)
 	f->s.norm = pre && pre->num ? NORM_BEFORE : NORM_AFTER;
 }
 
+static int read_compact(struct layout_file *f, struct err *e)
+{
+	const struct compact *c = compact_get(f->compact);
+
+	if (c->states.nslots != f->s.aux + (f->s.last ? 1 : 0) || c->last != f->s.last)
+		return err_set(e, "layers", "it holds %u layers, %s the last, the set has %u",
+		    c->states.nslots, c->last ? "with" : "without", f->s.aux + (f->s.last ? 1 : 0));
+	f->s.id = c->id;
+	f->s.n = c->n;
+	f->s.ids = c->ids;
+	f->s.mask = c->mask;
+	f->s.states = c->states;
+	f->s.norm = c->norm == COMPACT_BEFORE  ? NORM_BEFORE
+		    : c->norm == COMPACT_AFTER ? NORM_AFTER
+					       : NORM_UNSAID;
+	return check_mask(&f->s, e);
+}
+
+static int read_any(struct layout_file *f, enum layout l, struct err *e)
+{
+	if (l == LAYOUT_COMPACT)
+		return read_compact(f, e);
+	if (f->pt && pt_bare(f->pt))
+		return err_set(e, "members", "a tensor, expected a dict");
+	if (read_rows(f, l, e) < 0 || read_states(f, l, e) < 0)
+		return -1;
+	if (l == LAYOUT_MODELOPT)
+		read_modelopt(f);
+	return 0;
+}
+
 int layout_open(
     struct layout_file *f, const char *path, enum layout l, unsigned aux, int last, struct err *e)
 {
 	*f = (struct layout_file){.s = {.aux = aux, .last = last, .norm = NORM_UNSAID}};
-	if (l == LAYOUT_SPECULATORS)
-		f->st = st_open(path, e);
-	else
-		f->pt = pt_open(path, e);
-	if (!f->st && !f->pt)
-		return -1;
-	if (f->pt && pt_bare(f->pt)) {
-		err_set(e, "members", "a tensor, expected a dict");
-	} else if (read_rows(f, l, e) == 0 && read_states(f, l, e) == 0) {
-		if (l == LAYOUT_MODELOPT)
-			read_modelopt(f);
-		return 0;
+	switch (l) {
+	case LAYOUT_SPECULATORS: f->st = st_open(path, e); break;
+	case LAYOUT_COMPACT: f->compact = compact_open(path, e); break;
+	default: f->pt = pt_open(path, e);
 	}
+	if (!f->st && !f->compact && !f->pt)
+		return -1;
+	if (read_any(f, l, e) == 0)
+		return 0;
 	layout_close(f);
 	return err_prefix(e, "%s: ", path);
 }
 
 struct span layout_bytes(const struct layout_file *f)
 {
-	return f->pt ? pt_bytes(f->pt) : st_bytes(f->st);
+	return f->pt ? pt_bytes(f->pt) : f->st ? st_bytes(f->st) : compact_bytes(f->compact);
 }
 
 int layout_check(const struct layout_file *f, struct err *e)
@@ -128,6 +161,7 @@ void layout_close(struct layout_file *f)
 {
 	pt_close(f->pt);
 	st_close(f->st);
+	compact_close(f->compact);
 	free(f->own);
 	*f = (struct layout_file){0};
 }

@@ -1,5 +1,6 @@
 #include "base/err.h"
 #include "extract/layout.h"
+#include "tensor/compact.h"
 #include "tensor/pt.h"
 #include "tensor/save.h"
 #include "tensor/st.h"
@@ -87,21 +88,43 @@ static int write_safetensors(struct save *f, const struct sample *s, struct err 
 	return st_write(f, t, 2, e);
 }
 
+static int write_compact(struct save *f, const struct sample *s, struct err *e)
+{
+	struct compact c = {.id = s->id,
+	    .n = s->n,
+	    .ids = s->ids,
+	    .mask = s->mask,
+	    .last = s->last,
+	    .norm = s->norm == NORM_BEFORE  ? COMPACT_BEFORE
+		    : s->norm == NORM_AFTER ? COMPACT_AFTER
+					    : COMPACT_UNSAID,
+	    .states = s->states};
+
+	return compact_write(f, &c, e);
+}
+
+static int write_any(struct save *f, enum layout l, const struct sample *s, struct err *e)
+{
+	switch (l) {
+	case LAYOUT_SPECULATORS: return write_safetensors(f, s, e);
+	case LAYOUT_COMPACT: return write_compact(f, s, e);
+	default: return write_dict(f, l, s, e);
+	}
+}
+
 int layout_write(
     const char *path, enum layout l, const struct sample *s, struct save_sum *sum, struct err *e)
 {
 	struct save *f;
-	int rc;
 
-	if (layout_has_mask(l) && !s->mask)
+	if (layout_needs_mask(l) && !s->mask)
 		return err_set(e, "mask",
 		    "layout %s needs a loss mask, and these files hold none: give --records",
 		    layout_word(l));
 	f = save_open_part(path, e);
 	if (!f)
 		return -1;
-	rc = l == LAYOUT_SPECULATORS ? write_safetensors(f, s, e) : write_dict(f, l, s, e);
-	if (rc < 0) {
+	if (write_any(f, l, s, e) < 0) {
 		save_abort(f);
 		return -1;
 	}

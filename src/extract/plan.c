@@ -96,9 +96,8 @@ int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
 	p->set.hidden = p->config.hidden_size > 0 ? (uint64_t)p->config.hidden_size : 0;
 	if (o->backend == BACKEND_JSON && p->set.last)
 		return err_set(e, "layout",
-		    "sglang-json delivers no last state beside aux layers: only --layout seed "
-		    "--no-last can be "
-		    "written from it");
+		    "sglang-json delivers no last state beside aux layers: add --no-last, with "
+		    "--layout seed or compact");
 	if (o->backend == BACKEND_VLLM) {
 		if (p->set.convention == LAYERS_UNSAID)
 			p->set.convention = LAYERS_IN;

@@ -11,15 +11,51 @@ damage() {
 @test "--convert: every layout to every other and back is the same set" {
 	serve
 	records 12 >"$T/in"
-	for l in seed speculators modelopt; do extract $l "$T/in"; done
-	for from in seed speculators modelopt; do
-		for to in seed speculators modelopt; do
+	for l in seed speculators modelopt compact; do extract $l "$T/in"; done
+	for from in seed speculators modelopt compact; do
+		for to in seed speculators modelopt compact; do
 			rm -rf "$T/c" "$T/c.idx"
 			e3-extract -q --convert "$T/$from" --layout $to --records "$T/in" --out-dir "$T/c" -o "$T/c.idx" "$T/$from.idx"
 			cmp "$T/c.idx" "$T/$to.idx" || { echo "$from to $to"; false; }
 			diff -r "$T/c" "$T/$to"
 		done
 	done
+}
+
+@test "compact: verified, damaged, and its masks are its own" {
+	serve
+	records 9 30 >"$T/in"
+	extract compact "$T/in"
+	extract seed "$T/in"
+	[ "$(jq -r .file "$T/compact.idx" | tail -n 1)" = rows_0-2000/data_8.e3c ]
+	verify compact --records "$T/in"
+	e3-extract -q --convert "$T/compact" --layout seed --out-dir "$T/c" -o "$T/c.idx" "$T/compact.idx"
+	diff -r "$T/c" "$T/seed"
+	# each sum of the format on its own: the index says what the damaged file's hash is
+	f=rows_0-2000/data_4.e3c
+	cp "$T/compact/$f" "$T/whole"
+	for at in 60 500 -20; do
+		cp "$T/whole" "$T/compact/$f"
+		[ $at -ge 0 ] || at=$(($(stat -c %s "$T/whole") + at))
+		damage compact $f $at ee
+		h=$(xxhsum -H64 "$T/compact/$f" | cut -d' ' -f1)
+		sed "5s/\"xxh64\":\"[0-9a-f]*\"/\"xxh64\":\"$h\"/" "$T/compact.idx" >"$T/i"
+		e3-extract -q --verify "$T/compact" "$T/i" >"$T/bad" 2>/dev/null || true
+		[ "$(jq -r .id "$T/bad")" = d/4 ]
+		grep -qE '"class":"(checksum|format)"' "$T/bad"
+		run e3-extract -q --convert "$T/compact" --layout seed --out-dir "$T/d" -o "$T/d.idx" "$T/i"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"i:5: "*"data_4.e3c: "* ]]
+	done
+	# without masks it can be written, and read with --records
+	extract speculators "$T/in"
+	rm -rf "$T/c"*
+	e3-extract -q --convert "$T/speculators" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/speculators.idx"
+	run e3-extract -q --convert "$T/c" --layout seed --out-dir "$T/d" -o "$T/d.idx" "$T/c.idx"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"give --records"* ]]
+	e3-extract -q --convert "$T/c" --layout seed --records "$T/in" --out-dir "$T/e" -o "$T/e.idx" "$T/c.idx"
+	diff -r "$T/e" "$T/seed"
 }
 
 @test "--convert: what it refuses" {

@@ -6,7 +6,7 @@ load extract
 @test "each layout: the index in input order, the manifest, every file good, nothing left at the server" {
 	serve
 	records 30 >"$T/in"
-	for l in seed speculators modelopt; do
+	for l in seed speculators modelopt compact; do
 		extract $l "$T/in"
 		[ "$(jq -r .id "$T/$l.idx" | xargs)" = "$(seq -f d/%g 0 29 | xargs)" ]
 		verify $l --records "$T/in"

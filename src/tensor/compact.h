@@ -1,0 +1,62 @@
+/* compact.h - hidden states packed without loss: e3-compact(5)
+ *
+ * A file of our own for one record: ids, mask and states. Numbers are little-endian.
+ *
+ *	0	8	89 45 33 48 53 0d 0a 1a (".E3HS" and ends of line, to show a text transfer)
+ *	8	4	version, 1
+ *	12	4	dtype: 1 bf16, 2 f16, 3 f32
+ *	16	8	S, tokens
+ *	24	8	H, hidden size
+ *	32	4	K, layers: aux, ascending, then the last where bit 0 of the flags is set
+ *	36	4	flags: 1 with the last layer, 2 with a mask, 4 the last is before the final
+ *norm, 8 it is after 40	4	R, rows in a block 44	4	I, bytes of the id 48	I
+ *id; zeros up to a multiple of 8 4*S	input_ids S	loss_mask, with flag 2; zeros up to a
+ *multiple of 8 8	xxh64 (seed 0) of all that stands before
+ *
+ * and then blocks, layer by layer, R rows of it each, the last with what is left:
+ *
+ *		8	xxh64 of the block's elements
+ *		4*P	stored bytes of each of the P planes (P: bytes of an element)
+ *			the planes, that of the highest bytes first
+ *
+ * A plane is a zstd frame, or the bytes themselves where it is stored as long as it is: what does
+ * not shrink by a 32nd, or shrinks to less than a 256th, is. So no file can unpack to more than 256
+ * times its size, which bounds what a hostile one can ask for.
+ *
+ * Memory: writing, one block of some 1 MiB twice; reading, the states of the record. */
+#ifndef E3_COMPACT_H
+#define E3_COMPACT_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "tensor/states.h"
+
+struct err;
+struct save;
+
+enum { COMPACT_UNSAID, COMPACT_BEFORE, COMPACT_AFTER };
+
+struct compact {
+	struct span id;
+	size_t n;
+	const int64_t *ids;
+	const int64_t *mask; /* or NULL */
+	int last;	     /* the last slot is the last layer's ... */
+	int norm;	     /* ... of this state: COMPACT_ */
+	struct states states;
+};
+
+/* Ids are 0 to 2^32 - 1: class "range". */
+int compact_write(struct save *s, const struct compact *c, struct err *e);
+
+/* Reading unpacks all of it and checks all sums. Class "truncated", "format", "checksum",
+ * "system". */
+struct compact_file;
+struct compact_file *compact_open(const char *path, struct err *e);
+struct compact_file *compact_parse(const void *p, size_t n, struct err *e); /* of borrowed memory */
+const struct compact *compact_get(const struct compact_file *f);
+struct span compact_bytes(const struct compact_file *f); /* the file as it is */
+void compact_close(struct compact_file *f);		 /* NULL is allowed */
+
+#endif
