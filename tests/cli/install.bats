@@ -51,6 +51,7 @@ installed() {
 	mkdir "$T/home"
 	cd "$T/home"
 	PATH=$T/dest/usr/bin:$PATH
+	unset E3_BIN
 	"$T/dest/usr/share/e3/pipelines/demo/run" >"$T/talk" 2>&1 || { tail -n 30 "$T/talk"; false; }
 	[ "$(wc -l <demo-out/merged.jsonl)" = 161 ]
 	grep -q "$T/dest/usr/bin/e3-tokenize --model $T/dest/usr/share/e3/pipelines/demo/model --show" "$T/talk"
