@@ -139,6 +139,14 @@ const char *buf_cstr(struct buf *b)
 	return b->data;
 }
 
+void buf_fit(struct buf *b)
+{
+	if (b->len == b->cap)
+		return;
+	b->cap = b->len ? b->len : 1;
+	b->data = xreallocarray(b->data, b->cap, 1);
+}
+
 void buf_reset(struct buf *b)
 {
 	b->len = 0;

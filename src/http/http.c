@@ -14,13 +14,16 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "http/watch.h"
 
 #define CONNECT_MS	10000L
 #define USER_TIMEOUT_MS 120000u
-#define EXTRA_FDS	16
+#define READ_SIZE	2048L	     /* one a transfer: at 1,000 in flight it counts */
+#define BODY_FIRST_MAX	(256u << 10) /* room made at once where a reply says its length */
 
 struct http {
 	CURLM *multi;
+	struct watch watch;
 	struct curl_slist *headers;
 	char *agent;
 	size_t max_reply, max_held, held;
@@ -28,7 +31,7 @@ struct http {
 	struct http_xfer *finished; /* not yet reported, oldest first */
 	struct http_xfer **finished_end;
 	CURL **idle; /* handles without a transfer */
-	size_t nidle, idle_cap, nrunning;
+	size_t nidle, idle_cap;
 };
 
 struct http_xfer {
@@ -102,6 +105,7 @@ struct http *http_open(const struct http_opt *opt, struct err *e)
 	raise_files();
 	signal(SIGPIPE, SIG_IGN);
 	h->finished_end = &h->finished;
+	h->watch.epoll = -1;
 	h->max_reply = opt->max_reply ? opt->max_reply : HTTP_REPLY_MAX;
 	h->max_held = opt->max_held ? opt->max_held : 16 * h->max_reply;
 	h->agent = xstrdup(opt->agent ? opt->agent : "e3");
@@ -110,7 +114,7 @@ struct http *http_open(const struct http_opt *opt, struct err *e)
 		http_close(h);
 		return NULL;
 	}
-	if (add_headers(h, opt->key, e) < 0) {
+	if (watch_open(&h->watch, h->multi, e) < 0 || add_headers(h, opt->key, e) < 0) {
 		http_close(h);
 		return NULL;
 	}
@@ -140,12 +144,22 @@ void http_close(struct http *h)
 	free(h->idle);
 	if (h->multi)
 		curl_multi_cleanup(h->multi);
+	watch_close(&h->watch);
 	for (struct curl_slist *l = h->headers; l; l = l->next)
 		memset(l->data, 0, strlen(l->data));
 	curl_slist_free_all(h->headers);
 	free(h->agent);
 	free(h);
 	curl_global_cleanup();
+}
+
+/* A reply that says its length is not copied from buffer to buffer as it grows. */
+static void make_room(struct http_xfer *t)
+{
+	curl_off_t n = -1;
+
+	if (curl_easy_getinfo(t->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &n) == CURLE_OK && n > 0)
+		buf_room(&t->body, n < BODY_FIRST_MAX ? (size_t)n : BODY_FIRST_MAX);
 }
 
 static size_t on_body(char *p, size_t size, size_t n, void *arg)
@@ -158,6 +172,8 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 		t->too_large = 1;
 		return 0;
 	}
+	if (t->body.cap == 0)
+		make_room(t);
 	buf_add(&t->body, p, n);
 	h->held += n;
 	return n;
@@ -180,9 +196,10 @@ static curl_socket_t on_socket(void *arg, curlsocktype purpose, struct curl_sock
 	return fd;
 }
 
-static int set_options(struct http_xfer *t, const struct http_req *req)
+/* What all transfers of a handle have in common. */
+static int set_constant(const struct http *h, CURL *c)
 {
-	const struct {
+	static const struct {
 		CURLoption option;
 		long value;
 	} longs[] = {
@@ -190,35 +207,58 @@ static int set_options(struct http_xfer *t, const struct http_req *req)
 	    {CURLOPT_FORBID_REUSE, 1}, {CURLOPT_NOSIGNAL, 1},
 	    {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1}, {CURLOPT_FOLLOWLOCATION, 0},
 	    {CURLOPT_FAILONERROR, 0}, /* the body of an error is wanted */
-	    {CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS}, {CURLOPT_TIMEOUT_MS, (long)req->timeout_ms},
-	    {CURLOPT_BUFFERSIZE, 8192}, /* one a transfer: at 1,000 in flight it counts */
+	    {CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS}, {CURLOPT_BUFFERSIZE, READ_SIZE},
 	    {CURLOPT_LOW_SPEED_LIMIT, 0}, {CURLOPT_LOW_SPEED_TIME, 0}, {CURLOPT_TCP_KEEPALIVE, 1},
 	    {CURLOPT_TCP_KEEPIDLE, 30}, {CURLOPT_TCP_KEEPINTVL, 15}, {CURLOPT_TCP_NODELAY, 1},
 	    {CURLOPT_SSL_VERIFYPEER, 1}, {CURLOPT_SSL_VERIFYHOST, 2},
 	    {CURLOPT_DNS_CACHE_TIMEOUT, 300}, /* each look-up is a thread of libcurl */
 	};
-	CURL *c = t->easy;
 	CURLcode rc = CURLE_OK;
 
 	for (size_t i = 0; i < sizeof(longs) / sizeof(*longs); i++)
 		rc |= curl_easy_setopt(c, longs[i].option, longs[i].value);
-	rc |= curl_easy_setopt(c, CURLOPT_URL, req->url);
 	rc |= curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 	rc |= curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
 	rc |= curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, NULL);
-	rc |= curl_easy_setopt(c, CURLOPT_USERAGENT, t->h->agent);
-	rc |= curl_easy_setopt(c, CURLOPT_HTTPHEADER, t->h->headers);
-	rc |= curl_easy_setopt(c, CURLOPT_PRIVATE, (void *)t);
+	rc |= curl_easy_setopt(c, CURLOPT_USERAGENT, h->agent);
+	rc |= curl_easy_setopt(c, CURLOPT_HTTPHEADER, h->headers);
 	rc |= curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_body);
-	rc |= curl_easy_setopt(c, CURLOPT_WRITEDATA, (void *)t);
 	rc |= curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, on_socket);
+	return rc == CURLE_OK ? 0 : -1;
+}
+
+static int set_request(struct http_xfer *t, const struct http_req *req)
+{
+	CURL *c = t->easy;
+	CURLcode rc = curl_easy_setopt(c, CURLOPT_URL, req->url);
+
+	rc |= curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)req->timeout_ms);
+	rc |= curl_easy_setopt(c, CURLOPT_PRIVATE, (void *)t);
+	rc |= curl_easy_setopt(c, CURLOPT_WRITEDATA, (void *)t);
 	rc |= curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, (void *)t);
 	if (req->body.p) {
 		rc |= curl_easy_setopt(c, CURLOPT_POST, 1L);
 		rc |= curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)req->body.n);
 		rc |= curl_easy_setopt(c, CURLOPT_POSTFIELDS, req->body.p);
+	} else {
+		rc |= curl_easy_setopt(c, CURLOPT_HTTPGET, 1L);
 	}
 	return rc == CURLE_OK ? 0 : -1;
+}
+
+/* One that was used before, or a new one. */
+static CURL *take_handle(struct http *h)
+{
+	CURL *c;
+
+	if (h->nidle)
+		return h->idle[--h->nidle];
+	c = curl_easy_init();
+	if (c && set_constant(h, c) < 0) {
+		curl_easy_cleanup(c);
+		c = NULL;
+	}
+	return c;
 }
 
 static void link_running(struct http *h, struct http_xfer *t)
@@ -227,7 +267,6 @@ static void link_running(struct http *h, struct http_xfer *t)
 	if (h->running)
 		h->running->prev = t;
 	h->running = t;
-	h->nrunning++;
 }
 
 static void unlink_running(struct http *h, struct http_xfer *t)
@@ -239,13 +278,11 @@ static void unlink_running(struct http *h, struct http_xfer *t)
 	if (t->next)
 		t->next->prev = t->prev;
 	t->prev = t->next = NULL;
-	h->nrunning--;
 }
 
 static void put_idle(struct http *h, CURL *easy)
 {
 	h->idle = xgrow(h->idle, &h->idle_cap, h->nidle + 1, sizeof(*h->idle));
-	curl_easy_reset(easy);
 	h->idle[h->nidle++] = easy;
 }
 
@@ -255,8 +292,8 @@ struct http_xfer *http_start(struct http *h, const struct http_req *req, struct 
 
 	t->h = h;
 	t->user = req->user;
-	t->easy = h->nidle ? h->idle[--h->nidle] : curl_easy_init();
-	if (!t->easy || set_options(t, req) < 0 ||
+	t->easy = take_handle(h);
+	if (!t->easy || set_request(t, req) < 0 ||
 	    curl_multi_add_handle(h->multi, t->easy) != CURLM_OK) {
 		err_set(e, "system", "libcurl refuses a request to %s", req->url);
 		if (t->easy)
@@ -300,32 +337,9 @@ static void collect(struct http *h)
 
 int http_wait(struct http *h, int timeout_ms, struct pollfd *fds, size_t nfds, struct err *e)
 {
-	struct curl_waitfd extra[EXTRA_FDS];
-	CURLMcode rc;
-	int running;
-
-	if (nfds > EXTRA_FDS)
-		return err_set(e, "system", "more than %d descriptors to wait for", EXTRA_FDS);
-	for (size_t i = 0; i < nfds; i++)
-		extra[i] = (struct curl_waitfd){
-		    .fd = fds[i].fd,
-		    .events = (short)((fds[i].events & POLLIN ? CURL_WAIT_POLLIN : 0) |
-				      (fds[i].events & POLLOUT ? CURL_WAIT_POLLOUT : 0)),
-		};
-	/* a transfer that was just added makes the poll return at once */
-	rc = curl_multi_poll(h->multi, extra, (unsigned)nfds,
-	    h->finished	     ? 0
-	    : timeout_ms < 0 ? 1000000
-			     : timeout_ms,
-	    NULL);
-	if (rc == CURLM_OK)
-		rc = curl_multi_perform(h->multi, &running);
-	if (rc != CURLM_OK)
-		return err_set(e, "system", "libcurl: %s", curl_multi_strerror(rc));
+	if (watch_wait(&h->watch, h->finished ? 0 : timeout_ms, fds, nfds, e) < 0)
+		return -1;
 	collect(h);
-	for (size_t i = 0; i < nfds; i++)
-		fds[i].revents = (short)((extra[i].revents & CURL_WAIT_POLLIN ? POLLIN : 0) |
-					 (extra[i].revents & CURL_WAIT_POLLOUT ? POLLOUT : 0));
 	return 0;
 }
 
@@ -359,11 +373,6 @@ int http_next(struct http *h, struct http_done *out)
 	put_idle(h, t->easy);
 	forget(h, t);
 	return 1;
-}
-
-size_t http_running(const struct http *h)
-{
-	return h->nrunning;
 }
 
 int http_check_url(const char *url, struct err *e)

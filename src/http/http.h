@@ -75,7 +75,6 @@ int http_wait(struct http *h, int timeout_ms, struct pollfd *fds, size_t nfds, s
 /* 1 and the next finished transfer, or 0. */
 int http_next(struct http *h, struct http_done *out);
 
-size_t http_running(const struct http *h);
 /* Open files allowed: the bound on transfers at once. */
 size_t http_max_files(void);
 

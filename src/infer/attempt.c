@@ -37,15 +37,15 @@ static void make_rid(const struct run *r, struct item *it)
 	    (unsigned long long)it->seq, safe, it->conv.answers, it->sent++);
 }
 
-static void write_body(const struct endpoint *ep, struct item *it)
+static void write_body(const struct run *r, const struct endpoint *ep, struct item *it)
 {
 	struct serve_prompt q = {.rid = it->rid};
 	struct buf messages = {0};
 
 	buf_reset(&it->call.body);
 	if (serve_takes_ids(ep->route)) {
-		q.ids = it->prompt.v;
-		q.n = it->prompt.n;
+		q.ids = r->prompt.v;
+		q.n = r->prompt.n;
 	} else {
 		conv_messages(&it->conv, &messages);
 		q.messages = (struct span){messages.data, messages.len};
@@ -53,6 +53,7 @@ static void write_body(const struct endpoint *ep, struct item *it)
 		q.kwargs = rec_get(&it->rec, "chat_template_kwargs");
 	}
 	serve_write(&it->call.body, ep->plan, &q);
+	buf_fit(&it->call.body); /* it stays for minutes */
 	buf_free(&messages);
 }
 
@@ -102,12 +103,12 @@ static void land(struct run *r, struct item *it)
 
 void attempt_start(struct run *r, struct endpoint *ep, struct item *it)
 {
-	if (prompt_make(r, ep, it, &it->why) < 0) {
+	if (prompt_make(r, ep, it, it->why) < 0) {
 		item_reject(r, it, 1);
 		return;
 	}
 	make_rid(r, it);
-	write_body(ep, it);
+	write_body(r, ep, it);
 	it->call.ep = it->ep = ep;
 	it->call.xfer =
 	    post(r, ep, serve_path(ep->route), &it->call, (uint32_t)(r->o->timeout * 1000));
@@ -190,7 +191,7 @@ void attempt_crashed(struct run *r, struct item *it)
 	if (alone)
 		it->ep->lone = NULL;
 	if (alone && ++it->lone_deaths >= 2) {
-		err_set(&it->why, "poison",
+		err_set(it->why, "poison",
 		    "the server died or hung %u times with this record alone in flight",
 		    it->lone_deaths);
 		item_reject(r, it, 1);
@@ -209,7 +210,7 @@ void attempt_charge(struct run *r, struct item *it)
 	if (it->outcome.class == CLASS_UNPARSED && ++it->unparsed >= UNPARSED_MAX)
 		cap = it->attempts;
 	if (it->attempts >= cap) {
-		err_prefix(&it->why, "given up after %u attempt%s: ", it->attempts,
+		err_prefix(it->why, "given up after %u attempt%s: ", it->attempts,
 		    it->attempts == 1 ? "" : "s");
 		item_reject(r, it, 0);
 		return;
@@ -236,8 +237,8 @@ static enum serve_found look(
 	struct endpoint *ep = it->ep;
 	int ids = serve_takes_ids(ep->route);
 	struct serve_sent sent = {
-	    .ids = ids ? it->prompt.v : NULL,
-	    .n = it->prompt.n,
+	    .ids = ids ? r->prompt.v : NULL,
+	    .n = r->prompt.n,
 	    .rid = ep->route == ROUTE_SGLANG ? it->rid : NULL,
 	    .max_new_tokens = r->o->max_new_tokens,
 	    .want_ids = !r->o->no_ids,
@@ -249,15 +250,15 @@ static enum serve_found look(
 	int loading;
 
 	if (d->curl != 0) {
-		err_set(&it->why, "transient", "%s", d->why);
+		err_set(it->why, "transient", "%s", d->why);
 		return FOUND_GOOD;
 	}
 	if (d->status == 200)
-		return serve_reply_read(reply, ep->route, body, &it->why) < 0
+		return serve_reply_read(reply, ep->route, body, it->why) < 0
 			   ? FOUND_SHAPE
-			   : serve_reply_check(reply, &sent, &it->why);
+			   : serve_reply_check(reply, &sent, it->why);
 	loading = serve_error_read(&says, body);
-	err_set(&it->why, "transient", "HTTP %d: %s", d->status, buf_cstr(&says));
+	err_set(it->why, "transient", "HTTP %d: %s", d->status, buf_cstr(&says));
 	buf_free(&says);
 	return loading ? FOUND_LOADING : FOUND_GOOD;
 }
@@ -272,7 +273,6 @@ static void take_answer(struct run *r, struct item *it, struct result *a)
 	r->n.answers++;
 	r->n.statuses[a->status]++;
 	it->attempts = it->unparsed = it->crashes = it->lone_deaths = 0;
-	ints_reset(&it->prompt);
 	if (it->conv.done) {
 		item_out(r, it);
 		return;
@@ -290,10 +290,10 @@ static void finish(
 	struct result a;
 
 	buf_free(&it->body);
-	if (result_make(r, it, reply, &a, &it->why) < 0) {
+	if (result_make(r, it, reply, &a, it->why) < 0) {
 		keep_body(it, d);
 		it->outcome = (struct serve_outcome){CLASS_UNPARSED, "foreign token ids"};
-		it->why.class = "unparsed";
+		it->why->class = "unparsed";
 		attempt_charge(r, it);
 		return;
 	}
@@ -310,13 +310,13 @@ static void finish(
 	case POLICY_KEEP: take_answer(r, it, &a); break;
 	case POLICY_DROP:
 		r->n.statuses[a.status]++;
-		err_set(&it->why, infer_statuses[a.status], "the answer is %s",
+		err_set(it->why, infer_statuses[a.status], "the answer is %s",
 		    infer_statuses[a.status]);
 		attempt_refuse(r, it);
 		break;
 	case POLICY_RETRY:
 		it->outcome = (struct serve_outcome){CLASS_TRANSIENT, infer_statuses[a.status]};
-		err_set(&it->why, infer_statuses[a.status], "the answer is %s",
+		err_set(it->why, infer_statuses[a.status], "the answer is %s",
 		    infer_statuses[a.status]);
 		attempt_charge(r, it);
 		break;
@@ -334,11 +334,11 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 {
 	struct endpoint *ep = it->ep;
 
-	it->why.class = serve_class_name(it->outcome.class);
+	it->why->class = serve_class_name(it->outcome.class);
 	switch (it->outcome.class) {
 	case CLASS_OK: break;
 	case CLASS_PERMANENT:
-		it->why.class = "refused";
+		it->why->class = "refused";
 		if (may_be_config(d->status))
 			endpoint_suspect(r, ep, it);
 		else
@@ -347,7 +347,7 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 	case CLASS_TRANSIENT:
 		if (d->curl != 0)
 			endpoint_suspect(r, ep, it);
-		else if (endpoint_fails(r, ep, &it->why))
+		else if (endpoint_fails(r, ep, it->why))
 			attempt_pardon(r, it);
 		else
 			attempt_charge(r, it);
@@ -355,13 +355,13 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 	case CLASS_UNPARSED: attempt_charge(r, it); break;
 	case CLASS_OUTAGE:
 		attempt_pardon(r, it);
-		endpoint_is_down(r, ep, &it->why);
+		endpoint_is_down(r, ep, it->why);
 		break;
 	case CLASS_CONFIG:
 	case CLASS_OURS:
-		err_prefix(&it->why, "%s: %s: ", ep->url, it->outcome.name);
+		err_prefix(it->why, "%s: %s: ", ep->url, it->outcome.name);
 		attempt_pardon(r, it);
-		infer_fail(r, &it->why);
+		infer_fail(r, it->why);
 		break;
 	}
 }
@@ -375,6 +375,8 @@ void attempt_done(struct run *r, struct item *it, struct http_done *d)
 	it->not_before = 0;
 	if (d->retry_after > 0 && d->retry_after <= RETRY_AFTER_MAX)
 		it->not_before = r->now + (uint64_t)d->retry_after * 1000;
+	if (prompt_sent(r, it, it->why) < 0)
+		infer_fail(r, it->why);
 	ev.found = look(r, it, d, &reply);
 	it->outcome = serve_classify(&ev);
 	it->status = d->status;

@@ -32,9 +32,16 @@ static void add_item(struct buf *b, struct span json)
 	buf_add(b, json.p, json.n);
 }
 
+/* The record's first messages are not copied: in a window of 1,000 records that would be much. */
 static void take(struct conv *c, struct span message)
 {
-	add_item(&c->list, message);
+	if (c->list.len == 0 && c->count < c->n && message.p == c->msg[c->count].json.p) {
+		if (!c->asked.p)
+			c->asked.p = message.p;
+		c->asked.n = (size_t)(message.p - c->asked.p) + message.n;
+	} else {
+		add_item(&c->list, message);
+	}
 	c->count++;
 }
 
@@ -145,6 +152,9 @@ void conv_free(struct conv *c)
 void conv_messages(const struct conv *c, struct buf *out)
 {
 	buf_addc(out, '[');
+	buf_add(out, c->asked.p, c->asked.n);
+	if (c->asked.n && c->list.len)
+		buf_addc(out, ',');
 	buf_add(out, c->list.data, c->list.len);
 	buf_addc(out, ']');
 }
@@ -255,6 +265,7 @@ int conv_resume(struct conv *c, struct span progress)
 	    *messages.p != '[' || !gens.p || *gens.p != '[')
 		return -1;
 	c->next = (size_t)next;
+	c->asked = (struct span){NULL, 0};
 	c->count = set_list(&c->list, messages);
 	c->answers = set_list(&c->gens, gens);
 	return 0;

@@ -43,8 +43,9 @@ struct conv {
 	enum turns turns;
 	struct conv_msg *msg; /* of the record */
 	size_t n, cap, next;  /* next: the first that is not yet dealt with */
-	struct buf list;      /* the messages so far, between commas */
-	size_t count;	      /* of them: the index of the answer to come */
+	struct span asked;    /* the messages so far: first some of the record's, as it has them, */
+	struct buf list;      /* then others, between commas */
+	size_t count;	      /* of all: the index of the answer to come */
 	struct buf gens;      /* generations so far, between commas */
 	size_t answers;
 	size_t

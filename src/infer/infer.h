@@ -74,8 +74,6 @@ struct item {
 	struct conv conv;
 	uint64_t seq, key;
 	uint64_t expect; /* bytes: the longer the sooner */
-	/* of the answer at hand */
-	struct ints prompt;
 	struct call call; /* the request in flight */
 	char rid[RID_MAX];
 	uint64_t started, not_before; /* ms */
@@ -90,7 +88,7 @@ struct item {
 	struct serve_outcome outcome;
 	int status;
 	struct buf body;
-	struct err why;
+	struct err *why;	  /* job->err */
 	struct item *next, *prev; /* in flight, or in a limbo (next) */
 	size_t at;		  /* in a heap */
 };
@@ -164,7 +162,11 @@ struct run {
 	struct http *http;
 	struct chat *chat; /* NULL without --model */
 	struct chat_work *work;
-	struct arena arena; /* of the answer at hand */
+	/* of the request or the answer at hand: prompt.h */
+	struct arena arena;
+	struct buf text;
+	struct rec text_rec;
+	struct ints prompt;
 	struct endpoint **ep;
 	size_t nep, cep;
 	struct queue queue;

@@ -16,7 +16,6 @@ static void item_free(struct run *r, struct item *it)
 			c->item = NULL;
 	rec_free(&it->rec);
 	conv_free(&it->conv);
-	ints_free(&it->prompt);
 	buf_free(&it->call.body);
 	buf_free(&it->body);
 	free(it);
@@ -33,12 +32,12 @@ static int append(void *run, const char *line, size_t n, struct err *e)
 /* Tells order, whether or not there is a line, and gives the record back to flow. */
 static void settle(struct run *r, struct item *it)
 {
-	struct buf line = {0};
-	struct err e = {0};
 	int rc = 0, out = it->job->verdict == FLOW_OUT;
+	struct buf line = *it->job->out;
+	struct err e = {0};
 
-	if (out)
-		buf_add(&line, it->job->out->data, it->job->out->len);
+	*it->job->out = (struct buf){0}; /* flow only counts it */
+	it->job->written = (uint64_t)out;
 	if (r->o->ordered)
 		rc = order_tell(&r->order, it->seq, out ? &line : NULL, append, r, &e);
 	else if (out)
@@ -99,7 +98,6 @@ static void add_members(struct item *it, int permanent)
 
 void item_reject(struct run *r, struct item *it, int permanent)
 {
-	it->job->err = it->why;
 	it->job->verdict = FLOW_REJECT;
 	add_members(it, permanent);
 	settle(r, it);
@@ -108,7 +106,6 @@ void item_reject(struct run *r, struct item *it, int permanent)
 /* Class and words of a record that never reaches a server. */
 static void refuse(struct run *r, struct item *it)
 {
-	it->job->err = it->why;
 	it->job->verdict = FLOW_REJECT;
 	settle(r, it);
 }
@@ -116,10 +113,10 @@ static void refuse(struct run *r, struct item *it)
 static int read_id(struct item *it)
 {
 	struct buf id = {0};
-	int rc = rec_str(&it->rec, "id", &id, &it->why);
+	int rc = rec_str(&it->rec, "id", &id, it->why);
 
 	if (rc == 0 && id.len == 0)
-		rc = err_set(&it->why, "type", "id: empty");
+		rc = err_set(it->why, "type", "id: empty");
 	if (rc == 0)
 		it->job->id = (struct span){arena_dup(it->job->arena, id.data, id.len), id.len};
 	buf_free(&id);
@@ -145,12 +142,12 @@ static int settle_earlier(struct run *r, struct item *it)
 		settle(r, it);
 		return 1;
 	case RESUME_CHANGED:
-		err_set(&it->why, "changed",
+		err_set(it->why, "changed",
 		    "%s:%llu: %s has this id's answer, but to another record or with other options "
 		    "(--turns, --extra, the model's folder): resume with the old ones, or write "
 		    "elsewhere",
 		    it->job->file, (unsigned long long)it->job->number, part_path(r->part));
-		infer_fail(r, &it->why);
+		infer_fail(r, it->why);
 		item_forget(r, it);
 		return 1;
 	case RESUME_NEW: break;
@@ -169,13 +166,13 @@ static int read_record(struct run *r, struct item *it)
 {
 	struct flow_job *job = it->job;
 
-	if (rec_parse(&it->rec, job->line.p, job->line.n, &it->why) < 0)
+	if (rec_parse(&it->rec, job->line.p, job->line.n, it->why) < 0)
 		return -1;
 	job->object = 1;
 	if (read_id(it) < 0)
 		return -1;
 	it->key = resume_key(job->line, (struct span){r->params.data, r->params.len});
-	return conv_open(&it->conv, &it->rec, (enum turns)r->o->turns, &it->why);
+	return conv_open(&it->conv, &it->rec, (enum turns)r->o->turns, it->why);
 }
 
 void item_take(struct run *r, struct flow_held *held)
@@ -185,16 +182,15 @@ void item_take(struct run *r, struct flow_held *held)
 
 	it->held = held;
 	it->job = flow_held_job(held);
+	it->why = &it->job->err;
 	it->seq = r->seq++;
 	it->call = (struct call){.kind = CALL_ATTEMPT, .item = it};
 	r->window++;
 	r->held_bytes += it->job->line.n;
 	r->read_bytes += it->job->line.n + 1;
 	rc = read_record(r, it);
-	if (rc < 0) {
+	if (rc < 0)
 		it->job->verdict = FLOW_REJECT;
-		it->job->err = it->why;
-	}
 	if (!flow_admit(r->flow, it->job)) {
 		settle(r, it);
 	} else if (rc < 0) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "infer/infer.h"
+#include "infer/prompt.h"
 #include "serve/lax.h"
 #include "json/ids.h"
 
@@ -74,24 +75,13 @@ static int from_ids(struct run *r, struct item *it, const struct serve_reply *re
 	static const struct val_style compact = {.item = ",", .key = ":", .indent = -1};
 	struct chat_answer out = {0};
 	struct chat_conv conv = {0};
-	struct buf text = {0};
-	struct rec rec = {0};
-	int rc;
 
-	arena_reset(&r->arena);
-	conv_record(&it->conv, &it->rec, &text);
-	rc = rec_parse(&rec, text.data, text.len, e);
-	if (rc == 0)
-		rc = chat_read(&conv, &rec, &r->arena, e);
-	if (rc == 0)
-		rc = chat_answer(r->chat, r->work, &conv, conv.n, &reply->ids, &r->arena, &out, e);
-	if (rc == 0) {
-		val_write(&a->message, &out.message, &compact);
-		a->status = statuses[out.status];
-	}
-	rec_free(&rec);
-	buf_free(&text);
-	return rc;
+	if (prompt_conv(r, it, &conv, e) < 0 || chat_answer(r->chat, r->work, &conv, conv.n,
+						    &reply->ids, &r->arena, &out, e) < 0)
+		return -1;
+	val_write(&a->message, &out.message, &compact);
+	a->status = statuses[out.status];
+	return 0;
 }
 
 static void add_count(struct buf *b, const char *name, int64_t n)
@@ -101,9 +91,9 @@ static void add_count(struct buf *b, const char *name, int64_t n)
 }
 
 static void write_generation(
-    struct run *r, struct item *it, const struct serve_reply *reply, struct result *a)
+    const struct run *r, const struct serve_reply *reply, struct result *a)
 {
-	const struct ints *prompt = it->prompt.n ? &it->prompt : &reply->prompt_ids;
+	const struct ints *prompt = r->prompt.n ? &r->prompt : &reply->prompt_ids;
 	struct buf *b = &a->generation;
 	enum serve_finish f = reply->finish;
 	struct span message = {a->message.data, a->message.len};
@@ -151,7 +141,7 @@ int result_make(struct run *r, struct item *it, const struct serve_reply *reply,
 		a->status = reply->has_ids && result_loops(reply->ids.v, reply->ids.n)
 				? STATUS_REPETITION
 				: STATUS_LENGTH;
-	write_generation(r, it, reply, a);
+	write_generation(r, reply, a);
 	return 0;
 }
 

@@ -282,6 +282,9 @@ static void close_all(struct run *r)
 	chat_work_close(r->work);
 	chat_close(r->chat);
 	arena_free(&r->arena);
+	buf_free(&r->text);
+	rec_free(&r->text_rec);
+	ints_free(&r->prompt);
 	buf_free(&r->params);
 	buf_free(&r->sampling_copy);
 	if (r->signals >= 0)

@@ -95,18 +95,34 @@ int ids_read(struct ints *out, struct span v, const char *name, struct err *e)
 
 #define ID_ROOM 11 /* 2147483647 and a comma */
 
+static char *put_pair(char *p, uint32_t v)
+{
+	*p++ = (char)('0' + v / 10);
+	*p++ = (char)('0' + v % 10);
+	return p;
+}
+
+/* Below 10,000, without leading zeros. */
+static char *put_short(char *p, uint32_t v)
+{
+	if (v >= 1000)
+		return put_pair(put_pair(p, v / 100), v % 100);
+	if (v >= 100)
+		*p++ = (char)('0' + v / 100);
+	if (v >= 10)
+		return put_pair(p, v % 100);
+	*p++ = (char)('0' + v);
+	return p;
+}
+
+/* Ids have up to six digits: four of them at once, not one division after another. */
 static char *put_id(char *p, uint32_t v)
 {
-	char digits[10];
-	size_t n = 0;
-
-	do {
-		digits[n++] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v);
-	while (n > 0)
-		*p++ = digits[--n];
-	return p;
+	if (v < 10000)
+		return put_short(p, v);
+	p = put_id(p, v / 10000);
+	v %= 10000;
+	return put_pair(put_pair(p, v / 100), v % 100);
 }
 
 void ids_write(struct buf *out, const int32_t *v, size_t n)

@@ -20,14 +20,20 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* Past the string that begins at p, or NULL. */
+/* Past the string that begins at p, or NULL. Each byte is looked at twice at most: for a quote, and
+ * for a backslash before it. */
 static const char *skip_string(const char *p, const char *end)
 {
-	for (p++; p < end; p++) {
-		if (*p == '"')
-			return p + 1;
-		if (*p == '\\' && ++p == end)
-			break;
+	const char *quote = NULL, *slash;
+
+	for (p++; p < end; p = slash + 2) {
+		if (!quote || quote < p)
+			quote = memchr(p, '"', (size_t)(end - p));
+		if (!quote)
+			return NULL;
+		slash = memchr(p, '\\', (size_t)(quote - p));
+		if (!slash)
+			return quote + 1;
 	}
 	return NULL;
 }

@@ -311,6 +311,11 @@ void serve_write(struct buf *out, const struct serve_plan *p, const struct serve
 	buf_addc(out, '}');
 }
 
+int serve_read_prompt(struct ints *out, enum serve_route r, struct span body, struct err *e)
+{
+	return ids_read(out, lax_get(body, routes[r].prompt), routes[r].prompt, e);
+}
+
 void serve_write_abort(struct buf *out, const char *rid)
 {
 	buf_adds(out, "{\"rid\":");

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/ints.h"
 
 struct err;
 
@@ -74,6 +75,8 @@ struct serve_prompt {
 
 /* Appends the body. */
 void serve_write(struct buf *out, const struct serve_plan *p, const struct serve_prompt *prompt);
+/* Appends the ids of a body that serve_write made for a route that takes ids. */
+int serve_read_prompt(struct ints *out, enum serve_route r, struct span body, struct err *e);
 
 /* SGLang goes on generating after its client has left; POST this to /abort_request, whose
  * matching is by prefix: end each rid with a character that is in no rid elsewhere. */

@@ -38,6 +38,8 @@ static void buf_grows(void **state)
 	for (int i = 0; i < 100000; i++)
 		buf_addc(&b, 'x');
 	assert_int_equal(b.len, 100000);
+	buf_fit(&b);
+	assert_int_equal(b.cap, 100000);
 	s = buf_steal(&b);
 	assert_int_equal(strlen(s), 100000);
 	assert_null(b.data);

@@ -295,12 +295,15 @@ static void masks_are_zero_or_one(void **state)
 
 static void ids_write_reads_back(void **state)
 {
-	int32_t v[] = {0, 9, 10, 163839, 2147483647};
+	int32_t v[] = {0, 9, 10, 99, 100, 105, 999, 1000, 9999, 10000, 10203, 100000, 163839,
+	    99999999, 100000000, 2147483647};
 	struct buf b = {0};
 
 	(void)state;
 	ids_write(&b, v, LEN(v));
-	assert_bytes("ids", b.data, b.len, "[0,9,10,163839,2147483647]");
+	assert_bytes("ids", b.data, b.len,
+	    "[0,9,10,99,100,105,999,1000,9999,10000,10203,100000,163839,99999999,100000000,"
+	    "2147483647]");
 	buf_free(&b);
 }
 
