@@ -6,17 +6,15 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "base/utf8.h"
-
-int span_eq(struct span a, const char *s)
-{
-	return strlen(s) == a.n && memcmp(a.p, s, a.n) == 0;
-}
 
 char *buf_room(struct buf *b, size_t n)
 {
 	size_t need;
 
+	if (b->cap - b->len >= n && b->data)
+		return b->data + b->len;
 	if (__builtin_add_overflow(b->len, n, &need))
 		need = SIZE_MAX; /* xgrow ends the program */
 	b->data = xgrow(b->data, &b->cap, need, 1);
@@ -35,11 +33,6 @@ void buf_addc(struct buf *b, char c)
 {
 	*buf_room(b, 1) = c;
 	b->len++;
-}
-
-void buf_adds(struct buf *b, const char *s)
-{
-	buf_add(b, s, strlen(s));
 }
 
 void buf_addf(struct buf *b, const char *fmt, ...)
@@ -102,35 +95,79 @@ void buf_add_base64(struct buf *b, const void *p, size_t n)
 	}
 }
 
-static void add_escape(struct buf *b, unsigned char c)
-{
-	static const char named[] = "\b\t\n\f\r\"\\";
-	const char *at = c ? strchr(named, c) : NULL;
+/* What stands for a byte behind the backslash; 'u' for those that have no name. */
+static const char escape_of[256] = {[0] = 'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'b',
+    't',
+    'n',
+    'u',
+    'f',
+    'r',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    'u',
+    ['"'] = '"',
+    ['\\'] = '\\'};
 
-	if (at) {
-		buf_addc(b, '\\');
-		buf_addc(b, "btnfr\"\\"[at - named]);
-	} else {
-		buf_addf(b, "\\u%04x", c);
+static char *add_escape(char *to, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	*to++ = '\\';
+	*to++ = escape_of[c];
+	if (escape_of[c] == 'u') {
+		*to++ = '0';
+		*to++ = '0';
+		*to++ = hex[c >> 4];
+		*to++ = hex[c & 15];
 	}
+	return to;
 }
+
+#define ESCAPE_MAX 6 /* \u001f */
 
 void buf_add_json(struct buf *b, const char *p, size_t n)
 {
-	size_t start = 0;
+	char *to = buf_room(b, n + 2 + ESCAPE_MAX);
 
-	buf_addc(b, '"');
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)p[i];
+	*to++ = '"';
+	while (n > 0) {
+		size_t plain = (size_t)(plain_json(p, p + n) - p);
 
-		if (c >= 0x20 && c != '"' && c != '\\')
-			continue;
-		buf_add(b, p + start, i - start);
-		add_escape(b, c);
-		start = i + 1;
+		memcpy(to, p, plain);
+		to += plain;
+		p += plain;
+		n -= plain;
+		if (n > 0) {
+			to = add_escape(to, (unsigned char)*p++);
+			b->len = (size_t)(to - b->data);
+			to = buf_room(b, --n + 2 + ESCAPE_MAX);
+		}
 	}
-	buf_add(b, p + start, n - start);
-	buf_addc(b, '"');
+	*to++ = '"';
+	b->len = (size_t)(to - b->data);
 }
 
 const char *buf_cstr(struct buf *b)

@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct buf {
 	char *data;
@@ -27,11 +28,18 @@ struct span {
 
 #define SPAN(literal) ((struct span){(literal), sizeof(literal) - 1})
 
-int span_eq(struct span a, const char *s); /* equal to the C string s */
+/* Equal to the C string s. */
+static inline int span_eq(struct span a, const char *s)
+{
+	return strlen(s) == a.n && memcmp(a.p, s, a.n) == 0;
+}
 
 void buf_add(struct buf *b, const void *p, size_t n);
 void buf_addc(struct buf *b, char c);
-void buf_adds(struct buf *b, const char *s);
+static inline void buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_add_u64(struct buf *b, uint64_t v);		     /* decimal */
 void buf_add_hex64(struct buf *b, uint64_t v);		     /* 16 lower-case hex digits */

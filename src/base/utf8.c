@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/plain.h"
 
 /* Length of the character that lead byte c begins, and the range of its second byte. */
 static size_t lead(unsigned char c, unsigned char *lo, unsigned char *hi)
@@ -86,26 +87,31 @@ size_t utf8_encode(uint32_t cp, char *out)
 	return 4;
 }
 
+/* As utf8_len, of a character that is not ASCII: those of two and three bytes, which most texts
+ * are made of, without a call. */
+static inline size_t wide_len(const char *p, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)p;
+
+	if (n >= 3 && s[0] > 0xE0 && s[0] < 0xED)
+		return (s[1] & 0xC0) == 0x80 && (s[2] & 0xC0) == 0x80 ? 3 : 0;
+	if (n >= 2 && s[0] >= 0xC2 && s[0] < 0xE0)
+		return (s[1] & 0xC0) == 0x80 ? 2 : 0;
+	return utf8_len(p, n);
+}
+
 size_t utf8_valid(const char *p, size_t n)
 {
-	size_t i = 0;
+	const char *at = p, *end = p + n;
 
-	while (i < n) {
-		uint64_t w;
-		size_t len;
+	while ((at = plain_ascii(at, end)) < end)
+		do {
+			size_t len = wide_len(at, (size_t)(end - at));
 
-		if (n - i >= sizeof(w)) {
-			memcpy(&w, p + i, sizeof(w));
-			if ((w & 0x8080808080808080u) == 0) {
-				i += sizeof(w);
-				continue;
-			}
-		}
-		len = utf8_len(p + i, n - i);
-		if (len == 0)
-			return i;
-		i += len;
-	}
+			if (len == 0)
+				return (size_t)(at - p);
+			at += len;
+		} while (at < end && *at & 0x80);
 	return n;
 }
 

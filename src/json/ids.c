@@ -66,7 +66,7 @@ static size_t read_plain(
 
 int ids_read(struct ints *out, struct span v, const char *name, struct err *e)
 {
-	struct scan s = {v.p, v.p ? v.p + v.n : NULL, e};
+	struct scan s = {v.p, v.p ? v.p + v.n : NULL, e, NULL};
 	const char *p;
 	int32_t *id;
 
@@ -150,7 +150,7 @@ void ids_write(struct buf *out, const int32_t *v, size_t n)
 
 int mask_read(struct buf *out, struct span v, const char *name, struct err *e)
 {
-	struct scan s = {v.p, v.p ? v.p + v.n : NULL, e};
+	struct scan s = {v.p, v.p ? v.p + v.n : NULL, e, NULL};
 	const char *p;
 	size_t plain;
 

@@ -26,6 +26,7 @@ static const char *read_member(struct rec *r, const struct scan *s, const char *
 	if (!q)
 		return NULL;
 	m->key = (struct span){p + 1, (size_t)(q - p) - 2};
+	r->escaped |= memchr(m->key.p, '\\', m->key.n) != NULL;
 	p = scan_blanks(s, q);
 	if (p >= s->end || *p != ':')
 		return scan_fail(s, p, "':'");
@@ -57,11 +58,12 @@ static const char *read_members(struct rec *r, const struct scan *s, const char 
 
 int rec_parse(struct rec *r, const char *p, size_t n, struct err *e)
 {
-	struct scan s = {p, p + n, e};
+	struct scan s = {p, p + n, e, &r->surrogate};
 	size_t ok = utf8_valid(p, n);
 
 	r->line = (struct span){p, n};
 	r->n = 0;
+	r->surrogate = r->escaped = 0;
 	if (ok < n)
 		return err_set(e, "utf8", "not UTF-8 at byte %zu", ok + 1);
 	p = scan_blanks(&s, p);
@@ -88,14 +90,14 @@ void rec_free(struct rec *r)
 }
 
 /* n is the name's length. */
-static int key_is(struct span key, const char *name, size_t n)
+static int key_is(const struct rec *r, struct span key, const char *name, size_t n)
 {
 	struct buf b = {0};
 	struct span quoted = {key.p - 1, key.n + 2};
 	int same;
 
 	/* an escape is longer than what it stands for */
-	if (key.n <= n || !memchr(key.p, '\\', key.n))
+	if (!r->escaped || key.n <= n || !memchr(key.p, '\\', key.n))
 		return key.n == n && memcmp(key.p, name, n) == 0;
 	json_str(&b, quoted, NULL);
 	same = span_eq((struct span){b.data ? b.data : "", b.len}, name);
@@ -108,7 +110,7 @@ struct span rec_get(const struct rec *r, const char *name)
 	size_t n = strlen(name);
 
 	for (size_t i = r->n; i-- > 0;)
-		if (key_is(r->m[i].key, name, n))
+		if (key_is(r, r->m[i].key, name, n))
 			return r->m[i].val;
 	return (struct span){0};
 }
@@ -120,10 +122,11 @@ int span_is_null(struct span v)
 
 /* ---- copies with changes ---- */
 
-static const struct rec_edit *edit_of(struct span key, const struct rec_edit *edits, size_t n)
+static const struct rec_edit *edit_of(
+    const struct rec *r, struct span key, const struct rec_edit *edits, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (key_is(key, edits[i].name, strlen(edits[i].name)))
+		if (key_is(r, key, edits[i].name, strlen(edits[i].name)))
 			return &edits[i];
 	return NULL;
 }
@@ -132,7 +135,7 @@ static const struct rec_edit *edit_of(struct span key, const struct rec_edit *ed
  * included. */
 static const char *piece_end(const struct rec *r, const struct rec_member *m)
 {
-	struct scan s = {r->line.p, r->line.p + r->line.n, NULL};
+	struct scan s = {r->line.p, r->line.p + r->line.n, NULL, NULL};
 
 	return scan_blanks(&s, m->val.p + m->val.n);
 }
@@ -160,7 +163,7 @@ void rec_copy(struct buf *out, const struct rec *r, const struct rec_edit *edits
 	open = out->len;
 	for (size_t i = 0; i < r->n; i++) {
 		const struct rec_member *m = &r->m[i];
-		const struct rec_edit *edit = edit_of(m->key, edits, n);
+		const struct rec_edit *edit = edit_of(r, m->key, edits, n);
 		const char *stop = piece_end(r, m);
 
 		if (!edit || edit->value.p) {
@@ -181,11 +184,32 @@ void rec_copy(struct buf *out, const struct rec *r, const struct rec_edit *edits
 	buf_add(out, at, (size_t)(end - at));
 }
 
+/* ---- values ---- */
+
+const char *json_end(struct span text, int *surrogate)
+{
+	struct scan s = {text.p, text.p + text.n, NULL, surrogate};
+
+	return scan_value(&s, text.p, JSON_MAX_DEPTH - 1);
+}
+
+int json_whole(struct span text, struct span *v, int *surrogate)
+{
+	struct scan s = {text.p, text.p + text.n, NULL, surrogate};
+	const char *p = scan_blanks(&s, text.p);
+	const char *q = scan_value(&s, p, JSON_MAX_DEPTH - 1);
+
+	if (!q || scan_blanks(&s, q) < s.end)
+		return 0;
+	*v = (struct span){p, (size_t)(q - p)};
+	return 1;
+}
+
 /* ---- members ---- */
 
 const char *json_kind(struct span v)
 {
-	struct scan s = {v.p, v.p + v.n, NULL};
+	struct scan s = {v.p, v.p + v.n, NULL, NULL};
 	const char *p = v.p ? scan_blanks(&s, v.p) : NULL;
 
 	if (!p || p == s.end)

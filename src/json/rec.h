@@ -36,6 +36,8 @@ struct rec {
 	struct span line;
 	struct rec_member *m;
 	size_t n, cap;
+	int surrogate; /* it has escapes of surrogates, in pairs or alone */
+	int escaped;   /* it has keys with escapes */
 };
 
 int rec_parse(struct rec *r, const char *p, size_t n, struct err *e);
@@ -60,6 +62,12 @@ int json_str(struct buf *out, struct span v, size_t *lone);
 /* As json_str for a member that must be a string: class "missing" or "type", message
  * "NAME: expected a string, not a number". */
 int rec_str(const struct rec *r, const char *name, struct buf *out, struct err *e);
+
+/* JSON inside of text that is known to be UTF-8. json_whole: whether the text is one value; *v is
+ * it, without the blanks around. json_end: past the value that the text begins with, or NULL.
+ * *surrogate as in struct rec; may be NULL. */
+int json_whole(struct span text, struct span *v, int *surrogate);
+const char *json_end(struct span text, int *surrogate);
 
 /* "an object", "a string", "null" ...: for messages. */
 const char *json_kind(struct span v);

@@ -7,10 +7,13 @@
 #endif
 
 #include "base/err.h"
+#include "base/plain.h"
 #include "json/rec.h"
 
 const char *scan_fail(const struct scan *s, const char *p, const char *what)
 {
+	if (!s->e)
+		return NULL;
 	if (p >= s->end)
 		err_set(s->e, "json", "not JSON: it ends at byte %zu, where %s was expected",
 		    (size_t)(s->end - s->start), what);
@@ -27,55 +30,6 @@ const char *scan_blanks(const struct scan *s, const char *p)
 	return p;
 }
 
-static const char *skip_plain_bytes(const char *p, const char *end)
-{
-	while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
-		p++;
-	return p;
-}
-
-#ifdef __SSE2__
-/* Past what is neither '"' nor '\' nor below 0x20. */
-static const char *skip_plain(const char *p, const char *end)
-{
-	for (; end - p >= 16; p += 16) {
-		__m128i c = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i quote = _mm_cmpeq_epi8(c, _mm_set1_epi8('"'));
-		__m128i slash = _mm_cmpeq_epi8(c, _mm_set1_epi8('\\'));
-		__m128i control = _mm_cmpeq_epi8(_mm_min_epu8(c, _mm_set1_epi8(0x1F)), c);
-		int stop = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), control));
-
-		if (stop)
-			return p + __builtin_ctz((unsigned)stop);
-	}
-	return skip_plain_bytes(p, end);
-}
-#else
-/* Whether one of 8 bytes is '"', '\' or below 0x20 (may also be true for a byte of 0x80 and
- * more beside one of them: the slow loop looks again). */
-static int has_special(uint64_t w)
-{
-	const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
-	uint64_t quote = w ^ ones * '"', slash = w ^ ones * '\\';
-
-	return (((w - ones * 0x20) & ~w) & high) != 0 ||
-	       ((((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & high) != 0;
-}
-
-static const char *skip_plain(const char *p, const char *end)
-{
-	while (end - p >= 8) {
-		uint64_t w;
-
-		memcpy(&w, p, sizeof(w));
-		if (has_special(w))
-			break;
-		p += 8;
-	}
-	return skip_plain_bytes(p, end);
-}
-#endif
-
 static int is_hex(char c)
 {
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
@@ -88,6 +42,8 @@ static const char *scan_escape(const struct scan *s, const char *p)
 		for (int i = 1; i <= 4; i++)
 			if (p + i >= s->end || !is_hex(p[i]))
 				return scan_fail(s, p + i, "four hex digits");
+		if (s->surrogate && (p[1] | 0x20) == 'd' && p[2] >= '8')
+			*s->surrogate = 1;
 		return p + 5;
 	}
 	if (p >= s->end)
@@ -111,7 +67,7 @@ const char *scan_string(const struct scan *s, const char *p)
 		return scan_fail(s, p, "a string");
 	p++;
 	for (;;) {
-		p = skip_plain(p, s->end);
+		p = plain_json(p, s->end);
 		if (p >= s->end)
 			return scan_fail(s, p, "the end of a string");
 		if (*p == '"')
@@ -261,9 +217,11 @@ static const char *scan_open(const struct scan *s, const char *p, struct nest *n
 	int object = *p == '{';
 
 	if (push(n, object) < 0) {
-		err_set(s->e, "json",
-		    "not JSON that is read here: at byte %zu it is more than %d levels deep",
-		    (size_t)(p - s->start) + 1, JSON_MAX_DEPTH);
+		if (s->e)
+			err_set(s->e, "json",
+			    "not JSON that is read here: at byte %zu it is more than %d levels "
+			    "deep",
+			    (size_t)(p - s->start) + 1, JSON_MAX_DEPTH);
 		return NULL;
 	}
 	p = scan_blanks(s, p + 1);

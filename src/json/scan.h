@@ -1,7 +1,8 @@
 /* scan.h - the grammar of RFC 8259, without building anything (private to json/)
  *
  * Pointers into text that is valid UTF-8; every function returns the first byte behind what it
- * read, or NULL with class "json" and the byte offset from `start` in the message. */
+ * read, or NULL with class "json" and the byte offset from `start` in the message. e may be NULL,
+ * where nobody asks why. */
 #ifndef E3_JSON_SCAN_H
 #define E3_JSON_SCAN_H
 
@@ -10,6 +11,7 @@ struct err;
 struct scan {
 	const char *start, *end;
 	struct err *e;
+	int *surrogate; /* set where an escape of half a pair is met; may be NULL */
 };
 
 const char *scan_blanks(const struct scan *s, const char *p);

@@ -208,7 +208,7 @@ static const char *read_loose(struct prep_row *r, const char *p, const char *end
 	const char *q = prep_walk_skip(p, end);
 	struct span v;
 
-	if (q && prep_walk_check(&r->inner, (struct span){p, (size_t)(q - p)}, &v, &r->scratch)) {
+	if (q && json_whole((struct span){p, (size_t)(q - p)}, &v, NULL)) {
 		read_args(r, v, c);
 		return q;
 	}
@@ -242,8 +242,7 @@ static const char *loose_member(
 	if (!q)
 		return NULL;
 	v = (struct span){p, (size_t)(q - p)};
-	if (span_eq(key, "\"name\"") && *p == '"' &&
-	    prep_walk_check(&r->inner, v, &v, &r->scratch) && v.n > 2)
+	if (span_eq(key, "\"name\"") && *p == '"' && json_whole(v, &v, NULL) && v.n > 2)
 		c->name = prep_text_of(v, r->arena);
 	return q;
 }
@@ -277,10 +276,30 @@ static int loose_call(struct prep_row *r, struct span s, struct prep_msg *m)
 	return 1;
 }
 
+struct prep_mark prep_mark_calls(const struct prep_row *r, const struct prep_msg *m)
+{
+	struct prep_mark now = {m->calls, m->ncalls, r->calls.len, r->conv.ncalls, r->conv.nwait,
+	    r->trace ? r->trace->len : 0, {0}};
+
+	memcpy(now.count, r->count, sizeof(now.count));
+	return now;
+}
+
+void prep_undo_calls(struct prep_row *r, struct prep_msg *m, const struct prep_mark *to)
+{
+	m->calls = to->at;
+	m->ncalls = to->n;
+	r->calls.len = to->len;
+	r->conv.ncalls = to->all;
+	r->conv.nwait = to->nwait;
+	memcpy(r->count, to->count, sizeof(r->count));
+	if (r->trace)
+		r->trace->len = to->trace;
+}
+
 int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m)
 {
-	const struct prep_msg before = *m;
-	const size_t len = r->calls.len;
+	const struct prep_mark before = prep_mark_calls(r, m);
 	struct span v;
 	int ok;
 
@@ -291,9 +310,7 @@ int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m)
 		ok = prep_call(r, v, m);
 	else
 		ok = *v.p == '[' && v.n > 2 && call_list(r, v, m);
-	if (!ok) {
-		*m = before;
-		r->calls.len = len;
-	}
+	if (!ok)
+		prep_undo_calls(r, m, &before);
 	return ok;
 }

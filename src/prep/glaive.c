@@ -7,7 +7,7 @@
  *
  * A marker stands at the start of the text or behind a blank line; the same words elsewhere are
  * text. The objects are tool definitions, one after the other, not a list. An answer may end in
- * <|endoftext|>, and its last part may be a call: "<functioncall>" and an object which is not
+ * <|endoftext|>, and its last part may be calls: each "<functioncall>" and an object which is not
  * quite JSON (prep_call_text). Blanks around markers and bodies are format. */
 #include <string.h>
 
@@ -71,17 +71,40 @@ static struct span cut_end_mark(struct span s)
 	return s;
 }
 
+static const char call_word[] = "<functioncall>";
+
+/* The calls behind the first <functioncall> of an answer, each with a word of its own. 0: a piece
+ * between the words is no call; then a word stands inside of an argument, or nothing is right. */
+static int read_calls(struct prep_row *r, struct span s, struct prep_msg *m)
+{
+	const struct prep_mark before = prep_mark_calls(r, m);
+
+	for (;;) {
+		const char *next = prep_find(s, call_word);
+		struct span piece = {s.p, next ? (size_t)(next - s.p) : s.n};
+
+		if (!prep_call_text(r, cut_end_mark(prep_walk_trim(piece)), m)) {
+			prep_undo_calls(r, m, &before);
+			return 0;
+		}
+		if (!next)
+			return 1;
+		s = from(s, next + sizeof(call_word) - 1);
+	}
+}
+
 static void read_answer(struct prep_row *r, struct span body, struct prep_msg *m)
 {
-	static const char word[] = "<functioncall>";
+	struct span calls;
 	const char *call;
 
 	body = cut_end_mark(body);
 	m->content = prep_text_plain(body);
-	call = prep_find(body, word);
+	call = prep_find(body, call_word);
 	if (!call)
 		return;
-	if (!prep_call_text(r, from(body, call + sizeof(word) - 1), m)) {
+	calls = from(body, call + sizeof(call_word) - 1);
+	if (!read_calls(r, calls, m) && !prep_call_text(r, calls, m)) {
 		prep_count(r, PREP_CALL_TEXT, 1);
 		prep_note(r, "a <functioncall> without a name stays text (call-text)");
 		return;
@@ -136,12 +159,10 @@ static int read_chat(struct prep_row *r, struct span chat)
  * where it is a brace of the prose. */
 static const char *definition(struct prep_row *r, const char *p, const char *end, struct buf *list)
 {
-	const char *q = prep_walk_skip(p, end);
-	struct span v = {p, q ? (size_t)(q - p) : 0};
+	struct span v;
+	const char *q = prep_inner_part(r, (struct span){p, (size_t)(end - p)}, &v);
 
-	if (!q || !prep_inner_json(r, v, &v))
-		return NULL;
-	return prep_tool_add(r, list, v) ? q : NULL;
+	return q && prep_tool_add(r, list, v) ? q : NULL;
 }
 
 #define BRACES_TRIED 100 /* that begin no definition; a text of braces would take for ever */

@@ -1,19 +1,16 @@
 #include "prep/pick.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "io/temp.h"
 
 /* One row of the sample. What the end needs of it waits in the temporary file: how many counters
  * it has, these, and its record; n bytes at `at`. */
 struct kept {
-	uint64_t key, record;
-	off_t at;
+	uint64_t key, record, at;
 	size_t n;
 };
 
@@ -23,27 +20,9 @@ struct prep_pick {
 	uint64_t sample;
 	struct kept *heap; /* the one that would go first on top */
 	size_t n, cap;
-	int fd;
-	off_t end;
+	struct temp *temp;
 	struct buf text;
 };
-
-static int open_spool(struct err *e)
-{
-	const char *dir = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	if (!dir || !*dir)
-		dir = "/tmp";
-	snprintf(path, sizeof(path), "%s/e3-prep.XXXXXX", dir);
-	fd = mkstemp(path);
-	if (fd < 0)
-		return err_sys(
-		    e, "a temporary file in %s, for the sample (TMPDIR names another)", dir);
-	unlink(path);
-	return fd;
-}
 
 struct prep_pick *prep_pick_open(int dedup, uint64_t sample, struct err *e)
 {
@@ -51,13 +30,9 @@ struct prep_pick *prep_pick_open(int dedup, uint64_t sample, struct err *e)
 
 	p->dedup = dedup;
 	p->sample = sample;
-	p->fd = -1;
-	if (sample) {
-		p->fd = open_spool(e);
-		if (p->fd < 0) {
-			prep_pick_close(p);
-			return NULL;
-		}
+	if (sample && !(p->temp = temp_open(NULL, "TMPDIR", e))) {
+		prep_pick_close(p);
+		return NULL;
 	}
 	return p;
 }
@@ -66,52 +41,11 @@ void prep_pick_close(struct prep_pick *p)
 {
 	if (!p)
 		return;
-	if (p->fd >= 0)
-		close(p->fd);
+	temp_close(p->temp);
 	hashset_free(&p->seen);
 	buf_free(&p->text);
 	free(p->heap);
 	free(p);
-}
-
-/* ---- the temporary file ---- */
-
-static int spool_put(struct prep_pick *p, struct kept *k, const struct buf *b, struct err *e)
-{
-	size_t done = 0;
-
-	k->at = p->end;
-	k->n = b->len;
-	while (done < b->len) {
-		ssize_t n = pwrite(p->fd, b->data + done, b->len - done, p->end + (off_t)done);
-
-		if (n < 0 && errno != EINTR)
-			return err_sys(e, "the temporary file of the sample (TMPDIR)");
-		if (n > 0)
-			done += (size_t)n;
-	}
-	p->end += (off_t)done;
-	return 0;
-}
-
-static int spool_get(struct prep_pick *p, const struct kept *k, struct buf *b, struct err *e)
-{
-	size_t done = 0;
-
-	buf_reset(b);
-	buf_room(b, k->n);
-	while (done < k->n) {
-		ssize_t n = pread(p->fd, b->data + done, k->n - done, k->at + (off_t)done);
-
-		if (n == 0)
-			errno = EIO;
-		if (n == 0 || (n < 0 && errno != EINTR))
-			return err_sys(e, "the temporary file of the sample (TMPDIR)");
-		if (n > 0)
-			done += (size_t)n;
-	}
-	b->len = k->n;
-	return 0;
 }
 
 /* ---- the heap ---- */
@@ -160,7 +94,8 @@ static int keep(struct prep_pick *p, struct flow_job *job, struct kept *k)
 	buf_add(b, job->count, job->ncount * sizeof(job->count[0]));
 	buf_add(b, job->out->data, job->out->len);
 	job->verdict = FLOW_HOLD;
-	return spool_put(p, k, b, &job->err);
+	k->n = b->len;
+	return temp_append(p->temp, b->data, b->len, &k->at, &job->err);
 }
 
 static int sample(struct prep_pick *p, struct flow *f, struct flow_job *job)
@@ -206,8 +141,10 @@ static int release(struct prep_pick *p, struct flow *f, const struct kept *k, st
 	struct buf out;
 	size_t at = sizeof(job.ncount);
 
-	if (spool_get(p, k, &p->text, e) < 0)
+	buf_reset(&p->text);
+	if (temp_read(p->temp, buf_room(&p->text, k->n), k->n, k->at, e) < 0)
 		return -1;
+	p->text.len = k->n;
 	memcpy(&job.ncount, p->text.data, at);
 	memcpy(job.count, p->text.data + at, job.ncount * sizeof(job.count[0]));
 	at += job.ncount * sizeof(job.count[0]);

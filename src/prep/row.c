@@ -97,22 +97,40 @@ void prep_note(struct prep_row *r, const char *fmt, ...)
 	buf_addf(r->trace, "  %s\n", line.msg);
 }
 
+static void mend(struct prep_row *r, struct span *v, int surrogate)
+{
+	if (surrogate)
+		prep_count(r, PREP_SURROGATE, prep_fix_surrogates(v, r->arena));
+}
+
 int prep_inner_json(struct prep_row *r, struct span decoded, struct span *v)
 {
-	size_t n = prep_fix_surrogates(&decoded, r->arena);
+	int surrogate = 0;
 
-	if (!prep_walk_check(&r->inner, decoded, v, &r->scratch))
+	if (!json_whole(decoded, v, &surrogate))
 		return 0;
-	prep_count(r, PREP_SURROGATE, n);
+	mend(r, v, surrogate);
 	return 1;
+}
+
+const char *prep_inner_part(struct prep_row *r, struct span decoded, struct span *v)
+{
+	int surrogate = 0;
+	const char *end = json_end(decoded, &surrogate);
+
+	if (!end)
+		return NULL;
+	*v = (struct span){decoded.p, (size_t)(end - decoded.p)};
+	mend(r, v, surrogate);
+	return end;
 }
 
 /* Parses the line, mending what may be mended first. */
 static int parse(struct prep_row *r, struct span line, int *object)
 {
-	uint64_t n = prep_fix_surrogates(&line, r->arena);
+	const char *at;
+	uint64_t n;
 
-	prep_count(r, PREP_SURROGATE, n);
 	*object = 1;
 	while (rec_parse(&r->rec, line.p, line.n, r->e) < 0) {
 		enum prep_count what = PREP_UTF8;
@@ -127,7 +145,9 @@ static int parse(struct prep_row *r, struct span line, int *object)
 			return -1;
 		prep_count(r, what, n);
 	}
-	return 0;
+	at = line.p;
+	mend(r, &line, r->rec.surrogate);
+	return line.p == at ? 0 : rec_parse(&r->rec, line.p, line.n, r->e);
 }
 
 static void note_repairs(struct prep_row *r)
@@ -230,8 +250,6 @@ int prep_row_convert(
 void prep_row_free(struct prep_row *r)
 {
 	rec_free(&r->rec);
-	rec_free(&r->inner);
-	buf_free(&r->scratch);
 	buf_free(&r->text);
 	buf_free(&r->hash);
 	buf_free(&r->calls);

@@ -112,9 +112,8 @@ struct prep_conv {
 struct prep_row {
 	const struct prep_rules *rules;
 	struct arena *arena;
-	struct rec rec;	  /* the cleaned row */
-	struct rec inner; /* scratch of prep_walk_check */
-	struct buf scratch, text, hash;
+	struct rec rec; /* the cleaned row */
+	struct buf text, hash;
 	struct buf calls; /* of all messages, one behind the other, each behind a comma */
 	const struct prep_format *format;
 	struct prep_conv conv;
@@ -164,5 +163,7 @@ const char *prep_role_name(enum prep_role role);
 /* JSON text in a string: decoded, its half pairs mended, checked. 1 with the value in *v, in the
  * row's arena; 0 where it is no JSON. */
 int prep_inner_json(struct prep_row *r, struct span decoded, struct span *v);
+/* The same for a value that the text begins with: past it, or NULL. */
+const char *prep_inner_part(struct prep_row *r, struct span decoded, struct span *v);
 
 #endif

@@ -38,6 +38,13 @@ int prep_call(struct prep_row *r, struct span object, struct prep_msg *m);
 /* A call written as text: JSON, a list of JSON, or glaive's form whose arguments are JSON in single
  * quotes. 0: no call can be made of it. */
 int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m);
+/* What calls have added up to here, and how to take back what came later. */
+struct prep_mark {
+	size_t at, n, len, all, nwait, trace;
+	uint64_t count[PREP_COUNTS];
+};
+struct prep_mark prep_mark_calls(const struct prep_row *r, const struct prep_msg *m);
+void prep_undo_calls(struct prep_row *r, struct prep_msg *m, const struct prep_mark *to);
 /* The definitions in v, a list, a string that holds one or several objects, or a list of strings.
  */
 int prep_tools(struct prep_row *r, struct span v, const char *where);

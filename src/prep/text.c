@@ -35,19 +35,26 @@ void prep_text_write(struct buf *out, const struct prep_text *t)
 
 void prep_add_json(struct buf *out, struct span json)
 {
-	const char *p = json.p, *end = p + json.n, *q;
+	const char *p = json.p, *end = p + json.n;
+	char *to = buf_room(out, json.n);
 
 	if (!memchr(p, '\n', json.n) && !memchr(p, '\r', json.n)) {
 		buf_add(out, p, json.n);
 		return;
 	}
-	for (; p < end; p = q) {
-		while (p < end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
-			p++;
-		for (q = p; q < end && *q != ' ' && *q != '\n' && *q != '\t' && *q != '\r';)
-			q = *q == '"' ? prep_walk_skip(q, end) : q + 1;
-		buf_add(out, p, (size_t)(q - p));
+	while (p < end) {
+		if (*p == '"') {
+			const char *q = prep_walk_skip(p, end);
+
+			memcpy(to, p, (size_t)(q - p));
+			to += q - p;
+			p = q;
+		} else {
+			*to = *p;
+			to += (unsigned char)*p++ > ' '; /* less are blanks, outside of strings */
+		}
 	}
+	out->len = (size_t)(to - out->data);
 }
 
 /* The value of the four hex digits at p, or -1. */

@@ -104,9 +104,8 @@ static int write_run(struct prep_row *r, struct buf *b, struct span s)
 			p++;
 			continue;
 		}
-		q = prep_walk_skip(p, end);
-		if (!q || !prep_inner_json(r, (struct span){p, (size_t)(q - p)}, &v) ||
-		    !prep_tool_add(r, b, v))
+		q = prep_inner_part(r, (struct span){p, (size_t)(end - p)}, &v);
+		if (!q || !prep_tool_add(r, b, v))
 			return 0;
 		p = q;
 	}

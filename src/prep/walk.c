@@ -1,9 +1,9 @@
 #include "prep/walk.h"
 
 #include <string.h>
-
-#include "base/err.h"
-#include "json/rec.h"
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 struct span prep_walk_trim(struct span s)
 {
@@ -33,26 +33,42 @@ static const char *skip_string(const char *p, const char *end)
 	}
 }
 
+/* The next quote or bracket, or end. */
+static const char *next_mark(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	for (; end - p >= 16; p += 16) {
+		__m128i c = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i quote = _mm_cmpeq_epi8(c, _mm_set1_epi8('"'));
+		__m128i low = _mm_or_si128(c, _mm_set1_epi8(0x20)); /* '[' as '{', ']' as '}' */
+		__m128i open = _mm_cmpeq_epi8(low, _mm_set1_epi8('{'));
+		__m128i close = _mm_cmpeq_epi8(low, _mm_set1_epi8('}'));
+		int stop = _mm_movemask_epi8(_mm_or_si128(quote, _mm_or_si128(open, close)));
+
+		if (stop)
+			return p + __builtin_ctz((unsigned)stop);
+	}
+#endif
+	while (p < end && *p != '"' && (*p | 0x20) != '{' && (*p | 0x20) != '}')
+		p++;
+	return p;
+}
+
 static const char *skip_nested(const char *p, const char *end)
 {
 	size_t depth = 0;
 
-	while (p < end) {
-		switch (*p++) {
-		case '"':
+	while ((p = next_mark(p, end)) < end) {
+		char c = *p++;
+
+		if (c == '"')
 			p = skip_string(p, end);
-			if (!p)
-				return NULL;
-			break;
-		case '{':
-		case '[': depth++; break;
-		case '}':
-		case ']':
-			if (--depth == 0)
-				return p;
-			break;
-		default: break;
-		}
+		else if ((c | 0x20) == '{')
+			depth++;
+		else if (--depth == 0)
+			return p;
+		if (!p)
+			return NULL;
 	}
 	return NULL;
 }
@@ -118,27 +134,4 @@ struct span prep_walk_get(struct span object, const char *name)
 		if (span_eq(key, name))
 			found = val;
 	return found;
-}
-
-/* rec_parse reads objects only, so the text becomes the one member of one. */
-int prep_walk_check(struct rec *r, struct span text, struct span *v, struct buf *scratch)
-{
-	struct err e;
-	const char *at;
-
-	text = prep_walk_trim(text);
-	if (!text.n)
-		return 0;
-	buf_reset(scratch);
-	buf_adds(scratch, "{\"\":");
-	buf_add(scratch, text.p, text.n);
-	buf_addc(scratch, '}');
-	if (rec_parse(r, scratch->data, scratch->len, &e) < 0 || r->n != 1)
-		return 0;
-	/* {"":1,"":2} has one member too, but its value is not the whole text */
-	at = scratch->data + 4;
-	if (r->m[0].val.p != at || r->m[0].val.n != text.n)
-		return 0;
-	*v = text;
-	return 1;
 }

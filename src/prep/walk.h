@@ -2,7 +2,7 @@
  *
  * rec_parse has checked the whole row before anything here sees it, so these walk by bytes only:
  * no grammar, no decoding, no memory. Text from inside a JSON string (a column that holds JSON, the
- * arguments of a call) goes through prep_walk_check first.
+ * arguments of a call) goes through json_whole first.
  *
  *	struct prep_walk s;
  *	prep_walk_open(&s, list);
@@ -14,9 +14,6 @@
 #define E3_PREP_WALK_H
 
 #include "base/buf.h"
-
-struct err;
-struct rec;
 
 struct prep_walk {
 	const char *p, *end;
@@ -35,10 +32,6 @@ const char *prep_walk_skip(const char *p, const char *end);
 /* The value of a member of an object, the last of that name; p NULL where there is none. Keys are
  * compared as they are spelled. */
 struct span prep_walk_get(struct span object, const char *name);
-
-/* Whether text is one whole JSON value; *v is that value without the blanks around it. `r` is
- * scratch memory, reused. */
-int prep_walk_check(struct rec *r, struct span text, struct span *v, struct buf *scratch);
 
 /* JSON's blanks. */
 static inline int prep_blank(char c)

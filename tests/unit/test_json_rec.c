@@ -218,6 +218,47 @@ static void strings_decode(void **state)
 	assert_int_equal(json_str(NULL, text("17"), NULL), -1);
 }
 
+static void wholes(void **state)
+{
+	static const struct {
+		const char *in, *whole; /* NULL: none */
+		int end;		/* of the value at its start; 0: none */
+	} t[] = {
+	    {" {\"a\":1}\n", "{\"a\":1}", 0},
+	    {"{\"a\":[1, {}]} ", "{\"a\":[1, {}]}", 13},
+	    {"\"x\"", "\"x\"", 3},
+	    {"12", "12", 2},
+	    {"", NULL, 0},
+	    {" ", NULL, 0},
+	    {"1,2", NULL, 1},
+	    {"1}", NULL, 1},
+	    {"{} {}", NULL, 2},
+	    {"{'a':1}", NULL, 0},
+	    {"{\"a\":1", NULL, 0},
+	    {"NaN", NULL, 0},
+	};
+	struct buf deep = {0};
+	struct span v;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		const char *end = json_end(text(t[i].in), NULL);
+		int ok = json_whole(text(t[i].in), &v, NULL);
+
+		if (ok != (t[i].whole != NULL) || (end ? end - t[i].in : 0) != t[i].end)
+			fail_msg("'%s': %d", t[i].in, ok);
+		if (ok)
+			assert_bytes(t[i].in, v.p, v.n, t[i].whole);
+	}
+	for (int i = 0; i < JSON_MAX_DEPTH; i++)
+		buf_addc(&deep, '[');
+	for (int i = 0; i < JSON_MAX_DEPTH; i++)
+		buf_addc(&deep, ']');
+	assert_false(json_whole((struct span){deep.data, deep.len}, &v, NULL));
+	assert_true(json_whole((struct span){deep.data + 1, deep.len - 2}, &v, NULL));
+	buf_free(&deep);
+}
+
 static void ids_are_exact(void **state)
 {
 	static const struct {
@@ -317,6 +358,7 @@ int main(void)
 	    cmocka_unit_test(get_reads_like_python),
 	    cmocka_unit_test(copy_changes_only_what_it_is_told),
 	    cmocka_unit_test(strings_decode),
+	    cmocka_unit_test(wholes),
 	    cmocka_unit_test(ids_are_exact),
 	    cmocka_unit_test(masks_are_zero_or_one),
 	    cmocka_unit_test(ids_write_reads_back),

@@ -190,6 +190,63 @@ static void calls_in_text(void **state)
 	buf_free(&want);
 }
 
+/* Several calls in one turn: names and arguments, as they stand in the record. */
+static void calls_in_turn(void **state)
+{
+#define CALL(name, args) "<functioncall> {\"name\": \"" name "\", \"arguments\": " args "}"
+	static const struct {
+		const char *turn, *want[4]; /* name, arguments, name, arguments */
+		enum prep_count why;
+	} t[] = {
+	    {CALL("f", "'{\"a\": 1}'") "\n" CALL("g", "'{}'"), {"f", "{\"a\": 1}", "g", "{}"}, 0},
+	    {"Both: " CALL("f", "{\"a\": 1}") " <|endoftext|>\n" CALL("g", "'{}'"),
+		{"f", "{\"a\": 1}", "g", "{}"}, 0},
+	    {CALL("f", "'{\"a\": 01}'") CALL("g", "'{}'"), {"f", "{\"a\": 01}", "g", "{}"},
+		PREP_ARGS},
+	    /* the word inside of an argument */
+	    {CALL("f", "'{\"a\": \"<functioncall> {\\\"name\\\": 1}\"}'"),
+		{"f", "{\"a\": \"<functioncall> {\\\"name\\\": 1}\"}"}, 0},
+	    {CALL("f", "{}") " <functioncall> g()", {"f", "{}"}, 0},
+	};
+	struct prep_rules rules = rules_of("B1_glaive");
+	struct buf line = {0}, got = {0}, record = {0}, want = {0};
+	uint64_t count[PREP_COUNTS];
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct buf chat = {0};
+		const char *at;
+
+		buf_addf(&chat, "USER: q\n\n\nASSISTANT: %s <|endoftext|>", t[i].turn);
+		buf_reset(&line);
+		buf_adds(&line, "{\"chat\":");
+		buf_add_json(&line, chat.data, chat.len);
+		buf_addc(&line, '}');
+		buf_reset(&record);
+		convert(&rules, buf_cstr(&line), &got, count, &record);
+		at = strstr(buf_cstr(&record), "\"tool_calls\":[");
+		buf_reset(&want);
+		for (int k = 0; k < 4 && t[i].want[k]; k += 2) {
+			buf_adds(&want, k ? "," : "\"tool_calls\":[");
+			buf_addf(&want, "{\"id\":\"functions.%s:%d\",\"type\":\"function\",",
+			    t[i].want[k], k / 2);
+			buf_addf(
+			    &want, "\"function\":{\"name\":\"%s\",\"arguments\":", t[i].want[k]);
+			buf_add_json(&want, t[i].want[k + 1], strlen(t[i].want[k + 1]));
+			buf_adds(&want, "}}");
+		}
+		buf_addc(&want, ']');
+		if (!at || strncmp(at, want.data, want.len) != 0)
+			fail_msg("%s: %s", t[i].turn, record.data);
+		assert_int_equal(count[PREP_ARGS], t[i].why == PREP_ARGS);
+		buf_free(&chat);
+	}
+	buf_free(&line);
+	buf_free(&got);
+	buf_free(&record);
+	buf_free(&want);
+}
+
 static void thoughts(void **state)
 {
 	static const struct {
@@ -319,6 +376,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(order),
 	    cmocka_unit_test(calls_in_text),
+	    cmocka_unit_test(calls_in_turn),
 	    cmocka_unit_test(thoughts),
 	    cmocka_unit_test(filters),
 	    cmocka_unit_test(datasets),

@@ -128,40 +128,6 @@ static void lines(void **state)
 	buf_free(&b);
 }
 
-static void checks(void **state)
-{
-	static const struct {
-		const char *text, *want; /* NULL: refused */
-	} t[] = {
-	    {" {\"a\":1}\n", "{\"a\":1}"},
-	    {"\"x\"", "\"x\""},
-	    {"12", "12"},
-	    {"", NULL},
-	    {" ", NULL},
-	    {"1,2", NULL},
-	    {"1,\"\":2", NULL},
-	    {"1}", NULL},
-	    {"{} {}", NULL},
-	    {"{'a':1}", NULL},
-	    {"NaN", NULL},
-	};
-	struct rec r = {0};
-	struct buf b = {0};
-
-	(void)state;
-	for (size_t i = 0; i < LEN(t); i++) {
-		struct span v = {0};
-		int ok = prep_walk_check(&r, span(t[i].text), &v, &b);
-
-		if (ok != (t[i].want != NULL))
-			fail_msg("'%s': %d", t[i].text, ok);
-		if (ok)
-			assert_bytes(t[i].text, v.p, v.n, t[i].want);
-	}
-	rec_free(&r);
-	buf_free(&b);
-}
-
 static void walks(void **state)
 {
 	struct span v = SPAN("{\"a\" : [1, \"x]\\\"\" ,{ }], \"b\":null,\"a\":\"last\"}"), key, val;
@@ -200,7 +166,6 @@ int main(void)
 	    cmocka_unit_test(not_numbers),
 	    cmocka_unit_test(marks),
 	    cmocka_unit_test(lines),
-	    cmocka_unit_test(checks),
 	    cmocka_unit_test(walks),
 	    cmocka_unit_test(finds),
 	};
