@@ -289,6 +289,23 @@ fail:
 	return -1;
 }
 
+/* Two outputs in one file would be one lost. */
+static void check_outputs(const struct vocabmap_opts *o)
+{
+	const struct {
+		const char *option, *path;
+	} out[] = {{"-o", o->flow.output}, {"--counts-out", o->counts_out},
+	    {"--coverage", o->coverage}, {"--rejects", o->flow.rejects},
+	    {"--stats", o->flow.stats}};
+
+	for (size_t i = 0; i < sizeof(out) / sizeof(out[0]); i++)
+		for (size_t k = i + 1; k < sizeof(out) / sizeof(out[0]); k++)
+			if (out[i].path && out[k].path && strcmp(out[i].path, out[k].path) == 0 &&
+			    strncmp(out[i].path, "/dev/", 5) != 0)
+				opt_misuse(&prog, "%s and %s name the same file", out[i].option,
+				    out[k].option);
+}
+
 int main(int argc, char **argv)
 {
 	struct vocabmap_opts o = {.flow = FLOW_OPT_DEFAULT, .draft = 32000};
@@ -298,6 +315,7 @@ int main(int argc, char **argv)
 	opt_parse(&prog, argc, argv, &o);
 	o.flow.own_output = 1;
 	o.flow.unique_ids = 1;
+	check_outputs(&o);
 	/* counts alone are a whole input: standard input is not waited for */
 	if (o.counts.n > 0 && o.flow.files.n == 0)
 		opt_list_add(&o.flow.files, "/dev/null");

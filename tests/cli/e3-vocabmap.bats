@@ -233,3 +233,12 @@ vm() {
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"missing"* ]]
 }
+
+@test "one file for two outputs is misuse" {
+	run e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --counts-out f --coverage f </dev/null
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--counts-out and --coverage name the same file"* ]]
+	run e3-vocabmap -q --target-vocab 10 --draft-vocab 2 -o f --stats f </dev/null
+	[ "$status" -eq 2 ]
+	[ ! -e f ]
+}
