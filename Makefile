@@ -5,7 +5,7 @@
 #   make demo-real      the same with a real model folder and rows, from E3_SHARED
 #   make check          all tests that need no network and no accelerator
 #   make check-asan     the same under AddressSanitizer and UBSan; check-tsan, check-valgrind
-#   make check-chaos    e3-infer and its server killed at random, a thousand times (an hour)
+#   make check-chaos    e3-infer, e3-extract and their server killed at random, many times (an hour)
 #   make check-oracle   against torch, safetensors, tiktoken, Jinja2 ... (installs them)
 #   make bench          measurements, side by side with others' tools
 #   make fuzz           builds the fuzzers (clang)
@@ -102,6 +102,7 @@ check-valgrind: deps-check
 check-chaos: deps-check
 	@$(MAKE) --no-print-directory -j2 all
 	@E3_BIN=$(abspath $(BIN)) tests/fault/infer-chaos 1000
+	@E3_BIN=$(abspath $(BIN)) tests/fault/extract-chaos 500
 
 check-oracle: deps-check
 	@$(MAKE) --no-print-directory -j2 all oracle-drivers

@@ -17,6 +17,7 @@ struct convert {
 	struct setinfo from;
 	struct plan plan;
 	struct records records;
+	struct folders folders;
 	uint64_t lines;
 };
 
@@ -132,7 +133,7 @@ static int show(struct convert *c, struct made *m, struct flow_job *job)
 
 	buf_add(&l.id, job->id.p, job->id.n);
 	layout_name(&l.file, c->plan.set.layout, job->record, c->lines, job->id);
-	rc = produce_show(&m->product, &c->plan, buf_cstr(&l.file), &job->err);
+	rc = produce_show(&m->product, c->o->out_dir, buf_cstr(&l.file), &c->folders, &job->err);
 	if (rc == 0)
 		rc = rec_parse(&rec, job->line.p, job->line.n, &job->err);
 	if (rc == 0) {
@@ -199,7 +200,9 @@ int convert_run(const struct extract_opts *o)
 	if (open_all(&c, &e) == 0 && (f = flow_open(extract_prog.name, &opt, &e)) &&
 	    flow_run(f, &ops, &c, &e) == 0) {
 		c.plan.set.complete = 1;
-		rc = setinfo_save(&c.plan.set, o->out_dir, &e);
+		rc = folders_sync(&c.folders, &e);
+		if (rc == 0)
+			rc = setinfo_save(&c.plan.set, o->out_dir, &e);
 		if (rc == 0)
 			rc = flow_finish(f, &e);
 	}
@@ -211,5 +214,6 @@ int convert_run(const struct extract_opts *o)
 	}
 	plan_close(&c.plan);
 	records_free(&c.records);
+	folders_free(&c.folders);
 	return rc < 0 ? prog_status(&e) : EXIT_DONE;
 }

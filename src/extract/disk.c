@@ -82,8 +82,9 @@ void forecast_say(struct run *r)
 	num_human(bytes, a);
 	num_human(room, b);
 	if (!r->o->flow.quiet)
-		say("%llu records, %llu tokens will take %s; the disk has %s free",
-		    (unsigned long long)f->records, (unsigned long long)f->tokens, a, b);
+		say("%llu %s, %llu tokens will take %s; the disk has %s free",
+		    (unsigned long long)f->records, f->records == 1 ? "record" : "records",
+		    (unsigned long long)f->tokens, a, b);
 	if (bytes > room || room - bytes < r->o->min_free)
 		say("the disk will not hold them all: the run will stop at --min-free, to be "
 		    "resumed");
@@ -157,8 +158,11 @@ int disk_room(struct run *r, const struct item *it, struct err *e)
 		return 1;
 	if (u.busy > 0)
 		return 0;
-	if (u.good == 0)
+	if (u.good + r->nshown == 0)
 		return stop_full(r->o->dump_dir, room, it, e);
+	/* sources of what has its file, then of what waits for its turn */
+	if (settle_shown(r, e) < 0)
+		return -1;
 	relieve(r);
 	return fits(dumpdir_free(r->dump), 0, it->bytes, 0)
 		   ? 1

@@ -51,11 +51,36 @@ void dumpdir_close(struct dumpdir *d)
 	free(d);
 }
 
+/* Whether the n bytes at p, up to a slash, lead to the folder, by whatever way: for servers on this
+ * machine, or on one with the same file system. */
+static int same_folder(const struct dumpdir *d, const char *p, size_t n)
+{
+	char *path = xstrndup(p, n);
+	struct stat a, b;
+	int same = stat(path, &a) == 0 && fstat(d->fd, &b) == 0 && a.st_dev == b.st_dev &&
+		   a.st_ino == b.st_ino;
+
+	free(path);
+	return same;
+}
+
+/* The length of the folder's part of the path, before its last slashes; 0: another folder. */
+static size_t folder_part(const struct dumpdir *d, struct span file)
+{
+	size_t n = strlen(d->server);
+
+	if (file.n > n && memcmp(file.p, d->server, n) == 0 && file.p[n] == '/')
+		return n;
+	for (n = file.n; n > 0 && file.p[n - 1] != '/';)
+		n--;
+	return n > 1 && same_folder(d, file.p, n - 1) ? n - 1 : 0;
+}
+
 int dumpdir_name(const struct dumpdir *d, struct span file, char name[256], struct err *e)
 {
-	size_t n = strlen(d->server), len;
+	size_t n = folder_part(d, file), len;
 
-	if (file.n <= n || memcmp(file.p, d->server, n) != 0 || file.p[n] != '/')
+	if (n == 0)
 		return err_set(e, "dump-dir",
 		    "the server's file %.*s is not in %s: say with --server-dump-dir what the "
 		    "server calls "

@@ -27,7 +27,8 @@ struct dumpdir;
 struct dumpdir *dumpdir_open(const char *path, const char *server_path, struct err *e);
 void dumpdir_close(struct dumpdir *d);
 
-/* The file's name in the folder, from the path that the server told. */
+/* The file's name in the folder, from the path that the server told: one that begins as
+ * server_path, or that leads to the folder when it is followed on this machine. */
 int dumpdir_name(const struct dumpdir *d, struct span server_file, char name[256], struct err *e);
 
 struct claim {

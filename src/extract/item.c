@@ -11,8 +11,14 @@ void item_bad(struct item *it, const struct err *e)
 	it->err = *e;
 }
 
+int item_permanent(const struct err *why)
+{
+	return strcmp(why->class, "refused") == 0 || strcmp(why->class, "ids") == 0;
+}
+
 void item_free(struct item *it)
 {
+	buf_free(&it->name);
 	claim_free(&it->claim);
 	produce_drop(&it->product);
 	rec_free(&it->rec);
@@ -59,10 +65,33 @@ static int supervised(const struct item *it)
 	return memchr(it->mask.data, 1, it->mask.len) != NULL;
 }
 
+/* The first id that a vocabulary of this size lacks, or n. */
+static size_t above(const struct item *it, int64_t vocab)
+{
+	size_t i = 0;
+
+	while (i < it->ids.n && it->ids.v[i] < vocab)
+		i++;
+	return i;
+}
+
+/* What an earlier run found to be the record's fault. */
+static int carried(struct run *r, struct item *it)
+{
+	const struct carried *c = carry_find(&r->carry, &it->rec);
+
+	if (!c)
+		return 0;
+	flow_reject(it->job, c->class, "%s", c->reason);
+	flow_reject_more(it->job, "\"permanent\":true");
+	return 1;
+}
+
 /* A record that needs no server: sets its verdict and returns 0. */
 static int judge(struct run *r, struct item *it, struct err *e)
 {
-	int64_t context = hosts_context(r);
+	int64_t context = hosts_context(r), vocab = r->plan.config.vocab_size;
+	size_t at;
 	int done;
 
 	if (read_members(it, &it->job->err) < 0) {
@@ -79,6 +108,14 @@ static int judge(struct run *r, struct item *it, struct err *e)
 	if (done != 0) {
 		it->job->verdict = FLOW_RESUMED;
 		return done < 0 ? -1 : 0;
+	}
+	if (carried(r, it))
+		return 0;
+	if (vocab > 0 && (at = above(it, vocab)) < it->ids.n) {
+		flow_reject(it->job, "range",
+		    "input_ids[%zu]: %d is outside the model's vocabulary of %lld", at,
+		    (int)it->ids.v[at], (long long)vocab);
+		return 0;
 	}
 	if (context > 0 && it->ids.n + 1 > (uint64_t)context) {
 		flow_reject(it->job, "long",

@@ -26,6 +26,7 @@ static const struct opt own[] = {
 	4096},
     {"max-attempts", 0, OPT_U64, AT(max_attempts), "N", "tries a record (default: 5)", 1, 1000},
     {"resume", 0, OPT_FLAG, AT(resume), NULL, "go on where an earlier run stood (needs -o)", 0, 0},
+    {"retry-rejects", 0, OPT_FLAG, AT(retry_rejects), NULL, "send refused records again", 0, 0},
     {"min-free", 0, OPT_SIZE, AT(min_free), "SIZE",
 	"stop while the disk has this left (default: 1G)", 0, 0},
     {"sweep", 0, OPT_FLAG, AT(sweep), NULL, "delete what others left in the dump directory", 0, 0},
@@ -69,6 +70,8 @@ static void check_extract(const struct extract_opts *o)
 		need(o->dump_dir, "--dump-dir", "this backend");
 	if (o->resume)
 		need(o->flow.output, "-o", "--resume");
+	if (o->retry_rejects && !o->resume)
+		opt_misuse(&extract_prog, "--retry-rejects needs --resume");
 	if (o->records)
 		opt_misuse(&extract_prog, "--records goes with --verify and --convert");
 }

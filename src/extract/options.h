@@ -20,7 +20,7 @@ struct extract_opts {
 	struct opt_list servers, layers, keep;
 	const char *dump_dir, *server_dump_dir, *model, *out_dir, *verify, *convert, *records;
 	uint64_t concurrency, min_free, max_attempts;
-	int no_last, apply_norm, resume, sweep;
+	int no_last, apply_norm, resume, retry_rejects, sweep;
 };
 
 extern const struct opt_prog extract_prog;

@@ -1,7 +1,6 @@
 #include "extract/produce.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,28 +57,14 @@ int produce(
 	return rc;
 }
 
-static int sync_folder(const char *path, struct err *e)
-{
-	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
-	int fd, rc = 0;
-
-	*slash = '\0';
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || fsync(fd) < 0)
-		rc = err_sys(e, "%s: cannot sync", dir);
-	if (fd >= 0)
-		close(fd);
-	free(dir);
-	return rc;
-}
-
-int produce_show(struct product *out, const struct plan *p, const char *name, struct err *e)
+int produce_show(
+    struct product *out, const char *out_dir, const char *name, struct folders *f, struct err *e)
 {
 	struct buf path = {0};
 	char *slash;
 	int rc;
 
-	buf_addf(&path, "%s/%s", p->o->out_dir, name);
+	buf_addf(&path, "%s/%s", out_dir, name);
 	slash = strrchr(buf_cstr(&path), '/');
 	*slash = '\0';
 	rc = save_dir(path.data, e);
@@ -88,7 +73,7 @@ int produce_show(struct product *out, const struct plan *p, const char *name, st
 		rc = err_sys(e, "%s", path.data);
 	if (rc == 0) {
 		buf_free(&out->temporary);
-		rc = sync_folder(path.data, e);
+		folders_add(f, path.data);
 	}
 	buf_free(&path);
 	return rc;

@@ -6,6 +6,7 @@
 #ifndef E3_PRODUCE_H
 #define E3_PRODUCE_H
 
+#include "extract/folders.h"
 #include "extract/hints.h"
 #include "extract/plan.h"
 #include "tensor/save.h"
@@ -20,8 +21,9 @@ struct product {
  * states_check; "system" where the disk refuses. */
 int produce(
     struct product *out, const struct plan *p, struct sample *s, uint64_t number, struct err *e);
-/* Renames it to OUT_DIR/name, whose folder is made, and syncs that. */
-int produce_show(struct product *out, const struct plan *p, const char *name, struct err *e);
+/* Renames it to OUT_DIR/name, whose folder is made, and adds that to those to be synced. */
+int produce_show(
+    struct product *out, const char *out_dir, const char *name, struct folders *f, struct err *e);
 void produce_drop(struct product *out); /* removes a temporary file that was not shown; frees */
 
 /* Removes the temporary files of a run that has ended; the folder may be missing. */

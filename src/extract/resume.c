@@ -59,20 +59,26 @@ static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, stru
 
 /* ---- files without a line ---- */
 
+struct orphans {
+	uint64_t n;
+	struct buf first; /* its name */
+};
+
 /* Removes one that is ours by its name and in no line. `name` is relative to the out-dir. */
-static int remove_orphan(
-    const struct run *r, int fd, const char *base, const char *name, struct err *e)
+static int remove_orphan(const struct run *r, struct orphans *o, int fd, const char *base,
+    const char *name, struct err *e)
 {
 	if (!layout_owns(r->plan.set.layout, name) ||
 	    hashset_has(&r->files, hash128(name, strlen(name))))
 		return 0;
 	if (unlinkat(fd, base, 0) < 0 && errno != ENOENT)
 		return err_sys(e, "%s/%s: cannot delete", r->o->out_dir, name);
-	say("%s/%s has no line in the index: removed", r->o->out_dir, name);
+	if (o->n++ == 0)
+		buf_adds(&o->first, name);
 	return 0;
 }
 
-static int walk(const struct run *r, const char *sub, struct err *e)
+static int walk(const struct run *r, struct orphans *o, const char *sub, struct err *e)
 {
 	struct buf name = {0};
 	struct dirent *ent;
@@ -95,12 +101,26 @@ static int walk(const struct run *r, const char *sub, struct err *e)
 		buf_reset(&name);
 		buf_addf(&name, "%s%s%s", sub, *sub ? "/" : "", ent->d_name);
 		if (S_ISDIR(st.st_mode) && !*sub)
-			rc = walk(r, buf_cstr(&name), e);
+			rc = walk(r, o, buf_cstr(&name), e);
 		else if (S_ISREG(st.st_mode))
-			rc = remove_orphan(r, dirfd(dir), ent->d_name, buf_cstr(&name), e);
+			rc = remove_orphan(r, o, dirfd(dir), ent->d_name, buf_cstr(&name), e);
 	}
 	closedir(dir);
 	buf_free(&name);
+	return rc;
+}
+
+static int remove_orphans(const struct run *r, struct err *e)
+{
+	struct orphans o = {0};
+	int rc = walk(r, &o, "", e);
+
+	if (o.n == 1)
+		say("%s/%s has no line in the index: removed", r->o->out_dir, buf_cstr(&o.first));
+	if (o.n > 1)
+		say("%llu files in %s have no line in the index, such as %s: removed",
+		    (unsigned long long)o.n, r->o->out_dir, buf_cstr(&o.first));
+	buf_free(&o.first);
 	return rc;
 }
 
@@ -155,7 +175,7 @@ int resume_open(struct run *r, struct err *e)
 		    "the index has lines, but %s no manifest: was another --out-dir meant?",
 		    r->o->out_dir);
 	else
-		rc = r->o->resume ? walk(r, "", e) : 0;
+		rc = r->o->resume ? remove_orphans(r, e) : 0;
 out:
 	rec_free(&y.rec);
 	index_free(&y.line);

@@ -15,7 +15,7 @@
 #include "extract/say.h"
 #include "extract/wake.h"
 
-enum { WINDOW_LEAST = 64, WAIT_MAX_MS = 500, INPUT_POLL_MS = 20 };
+enum { WINDOW_LEAST = 64, WAIT_MAX_MS = 500, INPUT_POLL_MS = 20, THREADS_LEAST = 4 };
 
 #define REPLY_JSON_MAX ((size_t)2 << 30) /* states as JSON: some 12 bytes a value */
 
@@ -31,11 +31,14 @@ int run_fail(struct run *r, const struct err *e)
 
 /* ---- what is done in one turn of the loop ---- */
 
-/* Reads as long as there is room; waits for input only when there is nothing else to do. */
+/* Reads as long as there is room; waits for input only when there is nothing else to do, and with
+ * nothing half done. */
 static int fill(struct run *r, struct err *e)
 {
 	int rc = 1;
 
+	if (r->n == 0 && !r->input_ended && !flow_ready(r->flow) && settle_shown(r, e) < 0)
+		return -1;
 	while (rc > 0 && r->n < r->cap && !r->input_ended && (r->n == 0 || flow_ready(r->flow))) {
 		rc = item_next(r, e);
 		r->input_ended = rc == 0;
@@ -104,11 +107,10 @@ static int turn(struct run *r, struct err *e)
 	    {.fd = pool_fd(r->pool), .events = POLLIN}, {.fd = r->signals, .events = POLLIN}};
 	struct http_done d;
 	struct item *it;
-	int64_t tick = r->failed ? -1 : part_tick(r->part, wake_ms(), e);
 
-	if (tick == -2)
+	if (!r->failed && r->flying + r->at_work == 0 && settle_shown(r, e) < 0)
 		return -1;
-	if (http_wait(r->http, wait_ms(r, tick), fds, 2, e) < 0) {
+	if (http_wait(r->http, wait_ms(r, settle_tick(r)), fds, 2, e) < 0) {
 		atomic_store(&r->stop, 2);
 		return -1;
 	}
@@ -200,14 +202,22 @@ static int sweep(struct run *r, struct err *e)
 		return -1;
 	num_human(l.bytes, bytes);
 	if (l.swept > 0)
-		say("%s: %llu files that others left are deleted", r->o->dump_dir,
-		    (unsigned long long)l.swept);
+		say("%s: %llu %s that others left: deleted", r->o->dump_dir,
+		    (unsigned long long)l.swept, l.swept == 1 ? "file" : "files");
 	if (l.files > 0)
-		say("%s: %llu files (%s) are of no record of this run: --sweep deletes those "
-		    "that nobody "
+		say("%s: %llu %s (%s) of no record of this run: --sweep deletes what nobody "
 		    "writes",
-		    r->o->dump_dir, (unsigned long long)l.files, bytes);
+		    r->o->dump_dir, (unsigned long long)l.files, l.files == 1 ? "file" : "files",
+		    bytes);
 	return 0;
+}
+
+/* They wait for the disk's syncs more than they work. */
+static size_t pool_threads(const struct extract_opts *o)
+{
+	size_t n = o->flow.threads ? (size_t)o->flow.threads : pipe_processors();
+
+	return o->flow.threads || n > THREADS_LEAST ? n : THREADS_LEAST;
 }
 
 static int open_all(struct run *r, struct err *e)
@@ -230,6 +240,9 @@ static int open_all(struct run *r, struct err *e)
 	r->http = r->flow ? http_open(&http, e) : NULL;
 	if (!r->http || hosts_open(r, e) < 0 || resume_open(r, e) < 0 || sweep(r, e) < 0)
 		return -1;
+	if (o->resume && o->flow.rejects && !o->retry_rejects &&
+	    carry_load(&r->carry, o->flow.rejects, e) < 0)
+		return -1;
 	snprintf(r->plan.set.server_version, sizeof(r->plan.set.server_version), "%s",
 	    r->host[0].facts.version);
 	snprintf(r->plan.set.model, sizeof(r->plan.set.model), "%s",
@@ -237,8 +250,7 @@ static int open_all(struct run *r, struct err *e)
 	r->cap = 2 * (size_t)o->concurrency * r->nhosts;
 	r->cap = r->cap > WINDOW_LEAST ? r->cap : WINDOW_LEAST;
 	r->item = xcalloc(r->cap, sizeof(struct item *));
-	r->pool = pool_open(
-	    o->flow.threads ? (size_t)o->flow.threads : pipe_processors(), work_item, r, e);
+	r->pool = pool_open(pool_threads(o), work_item, r, e);
 	if (!r->pool)
 		return -1;
 	forecast_read(r);
@@ -255,9 +267,24 @@ static void summary(const struct run *r)
 	num_human(r->bytes, total);
 	num_human((uint64_t)((double)r->bytes / s), rate);
 	if (!r->o->flow.quiet)
-		say("%llu files, %llu tokens, %s in %.1f s: %.0f tokens/s, %s/s",
-		    (unsigned long long)r->made, (unsigned long long)r->tokens, total, s,
-		    (double)r->tokens / s, rate);
+		say("%llu %s, %llu tokens, %s in %.1f s: %.0f tokens/s, %s/s",
+		    (unsigned long long)r->made, r->made == 1 ? "file" : "files",
+		    (unsigned long long)r->tokens, total, s, (double)r->tokens / s, rate);
+}
+
+/* With the counts. A resumed run that had nothing left to send knows the set from its manifest
+ * only, which an earlier one may have left without them. */
+static int save_manifest(const struct run *r, struct err *e)
+{
+	struct setinfo set = r->plan.adopted ? r->plan.set : r->old;
+
+	if (!r->plan.adopted && !r->resuming)
+		return 0;
+	set.records = r->plan.set.records;
+	set.tokens = r->plan.set.tokens;
+	set.bytes = r->plan.set.bytes;
+	set.complete = 1;
+	return setinfo_save(&set, r->o->out_dir, e);
 }
 
 /* The input is accounted for: manifest, then rejects and statistics, and the index last. */
@@ -268,8 +295,7 @@ static int finish(struct run *r, struct err *e)
 
 	if (r->made == 0 && flow_totals(f).rejected > 0 && r->lines == 0 && r->sent > 0)
 		return err_set(e, "rejects", "no record came through; the rejects say why");
-	r->plan.set.complete = 1;
-	if (r->plan.adopted && setinfo_save(&r->plan.set, r->o->out_dir, e) < 0)
+	if (save_manifest(r, e) < 0)
 		return -1;
 	summary(r);
 	if (flow_finish(f, e) < 0)
@@ -279,15 +305,21 @@ static int finish(struct run *r, struct err *e)
 	return part_finish(part, e);
 }
 
-/* An index without a line is nothing to go on with, and would only be in the way of the next run.
- */
+/* A set without a line is nothing to go on with, and would only be in the way of the next run. */
 static void close_index(struct run *r)
 {
+	struct buf manifest = {0};
 	struct err e;
 
-	if (r->part && r->lines == 0 && part_path(r->part))
-		unlink(part_path(r->part));
+	if (r->part && r->plan.set.records == 0) {
+		buf_addf(&manifest, "%s/manifest.json", r->o->out_dir);
+		if (!r->resuming)
+			unlink(buf_cstr(&manifest));
+		if (part_path(r->part))
+			unlink(part_path(r->part));
+	}
 	part_close(r->part, &e);
+	buf_free(&manifest);
 }
 
 static void close_all(struct run *r)
@@ -298,6 +330,8 @@ static void close_all(struct run *r)
 	http_close(r->http);
 	pool_close(r->pool);
 	settle_rest(r, &e);
+	folders_free(&r->folders);
+	carry_free(&r->carry);
 	flow_abort(r->flow);
 	close_index(r);
 	hosts_close(r);

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "extract/carry.h"
 #include "extract/dumpdir.h"
 #include "extract/index.h"
 #include "extract/plan.h"
@@ -42,6 +43,8 @@ enum item_state {
 	GOOD,	 /* written under a temporary name, waits for its turn */
 	BAD,	 /* err says why */
 };
+
+#define BATCH_MOST 64
 
 struct item {
 	struct flow_held *held;
@@ -65,6 +68,7 @@ struct item {
 	struct span states;
 	struct claim claim;
 	struct product product;
+	struct buf name;   /* of its file, once it is shown */
 	struct plan *plan; /* of the first record: adopted by it, not yet by the run */
 	int discard;	   /* only claim and remove the file; then the item is in state `after` */
 	enum item_state after;
@@ -105,6 +109,12 @@ struct run {
 	struct item **item;
 	size_t head, n, cap;
 	int input_ended;
+	/* records whose files have their names, and not yet their lines */
+	struct item *shown[BATCH_MOST];
+	size_t nshown;
+	uint64_t shown_at; /* ms: the first of them */
+	struct folders folders;
+	struct carry carry; /* rejects of the run that is gone on with */
 	struct done_set done;
 	struct hashset files; /* of the index that is gone on with */
 	struct setinfo old;   /* of the set that is gone on with */
@@ -134,6 +144,8 @@ int run_fail(struct run *r, const struct err *e);
 int item_next(struct run *r, struct err *e);
 void item_free(struct item *it);
 void item_bad(struct item *it, const struct err *e);
+/* Whether it is the record's own fault: then a resumed run does not try it again. */
+int item_permanent(const struct err *why);
 
 /* host.c */
 int hosts_open(struct run *r, struct err *e);
@@ -155,6 +167,9 @@ void item_worked(struct run *r, struct item *it);
  * early, whatever is decided. What is not is forgotten: a resumed run will send it. */
 int settle(struct run *r, struct err *e);
 int settle_rest(struct run *r, struct err *e);
+/* Lines for all that has been shown; ms until that is due, or -1. */
+int settle_shown(struct run *r, struct err *e);
+int64_t settle_tick(const struct run *r);
 #define FAILS_LEAST 8 /* failures in a row that a run of little concurrency bears, too */
 
 /* resume.c */

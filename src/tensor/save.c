@@ -214,7 +214,7 @@ void save_abort(struct save *s)
 		end(s, NULL, -1, &e);
 }
 
-static int sync_dir(const char *dir, struct err *e)
+int save_sync_dir(const char *dir, struct err *e)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 
@@ -231,7 +231,7 @@ static int make_one(const char *dir, const char *parent, struct err *e)
 	struct stat st;
 
 	if (mkdir(dir, 0777) == 0)
-		return sync_dir(parent, e);
+		return save_sync_dir(parent, e);
 	if (errno == EEXIST && stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
 		return 0;
 	return err_sys(e, "%s: cannot make the directory", dir);

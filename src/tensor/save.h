@@ -40,5 +40,6 @@ void save_abort(struct save *s); /* nothing appears; NULL is allowed */
 /* Makes a directory, and those above it, that last through a power cut; not an error where it is
  * there already. */
 int save_dir(const char *dir, struct err *e);
+int save_sync_dir(const char *dir, struct err *e); /* new names in it last */
 
 #endif

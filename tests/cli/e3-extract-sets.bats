@@ -259,6 +259,55 @@ damage() {
 	[ "$(tail -n 1 "$T/seed.idx" | jq -r .id)" = "$(head -n 3 "$T/in" | tail -n 1 | jq -r .id)" ]
 }
 
+@test "what the server refused is carried over; --retry-rejects sends it again" {
+	serve --fault 400@3 --fault hs-nan@5
+	records 8 >"$T/in"
+	extract seed --concurrency 1 --rejects "$T/bad" "$T/in"
+	[ "$(jq -c '[.id,.reject.class,.reject.permanent]' "$T/bad" | xargs -0)" = '["d/2","refused",true]
+["d/4","nonfinite",null]' ]
+	cp "$T/bad" "$T/before"
+	extract seed --resume --rejects "$T/bad" --stats "$T/st" "$T/in"
+	[ "$(jq -c '[.in,.out,.rejected,.resumed]' "$T/st")" = '[8,1,1,6]' ]
+	head -n 1 "$T/before" | cmp - "$T/bad"
+	[ "$(curl -s "$U/metrics" | grep '^e3sim:answered_total' | sed 's/.* //')" -le 8 ]
+	# another record under the id is another matter
+	sed '3s/"dataset":"d"/"dataset":"e"/' "$T/in" >"$T/other"
+	cp "$T/seed.idx" "$T/idx" && cp -r "$T/seed" "$T/kept"
+	extract seed --resume --rejects "$T/bad" "$T/other"
+	[ ! -s "$T/bad" ]
+	rm -rf "$T/seed" && mv "$T/kept" "$T/seed" && mv "$T/idx" "$T/seed.idx"
+	head -n 1 "$T/before" >"$T/bad"
+	extract seed --resume --retry-rejects --rejects "$T/bad" "$T/in"
+	[ ! -s "$T/bad" ]
+	[ "$(wc -l <"$T/seed.idx")" -eq 8 ]
+	run extract seed --retry-rejects "$T/in"
+	[ "$status" -eq 2 ]
+}
+
+@test "--resume with nothing left to do completes the manifest" {
+	serve
+	records 4 >"$T/in"
+	extract seed "$T/in"
+	cp "$T/seed/manifest.json" "$T/want"
+	jq '.records = 0 | .complete = false | .tokens = 0 | .bytes = 0' "$T/want" >"$T/seed/manifest.json"
+	mv "$T/seed.idx" "$T/seed.idx.part"
+	extract seed --resume "$T/in"
+	cmp "$T/want" "$T/seed/manifest.json"
+}
+
+@test "many files without a line are one message" {
+	serve
+	records 6 >"$T/in"
+	extract seed "$T/in"
+	head -n 2 "$T/seed.idx" >"$T/seed.idx.part"
+	rm "$T/seed.idx"
+	run extract seed --resume "$T/in"
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'removed' <<<"$output")" -eq 1 ]
+	[[ "$output" == *"4 files in "*"have no line in the index, such as rows_0-2000/data_"*": removed"* ]]
+	verify seed --records "$T/in"
+}
+
 @test "speculators' numbers stay dense after rejects" {
 	serve --fault hs-nan@3
 	records 6 >"$T/in"

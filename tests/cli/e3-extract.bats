@@ -292,6 +292,11 @@ load extract
 	rm -rf "$T/seed"*
 	run extract seed -o /dev/full "$T/in"
 	[ "$status" -eq 1 ]
+	[[ "$output" == *"/dev/full: No space left on device"* ]]
+	# which leaves nothing in the way of the next run
+	[ -z "$(find "$T/seed" -type f)" ]
+	extract seed "$T/in"
+	rm -rf "$T/seed"*
 	run extract seed --dump-dir "$T/nowhere" "$T/in"
 	[ "$status" -eq 1 ]
 	run extract seed --model "$T" "$T/in"
@@ -302,6 +307,28 @@ load extract
 	run e3-extract --backend vllm --server "$U" --dump-dir "$T/hs" --layout seed --out-dir "$T/x" --resume "$T/in"
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"--resume needs -o"* ]]
+}
+
+@test "the server's folder by another way" {
+	serve
+	records 3 >"$T/in"
+	ln -s "$T/hs" "$T/link"
+	extract seed --dump-dir "$T/link" "$T/in"
+	here=$PWD
+	cd "$T"
+	e3-extract -q --backend vllm --server "$U" --dump-dir hs/../hs --layers 2,4,5 --layout seed --out-dir c -o c.idx in
+	cd "$here"
+	[ "$(wc -l <"$T/c.idx")" -eq 3 ]
+	[ -z "$(ls -A "$T/hs")" ]
+}
+
+@test "ids that the model does not have are not sent" {
+	serve
+	{ records 1; echo '{"id":"x","input_ids":[300,99999999],"loss_mask":[0,1]}'; } >"$T/in"
+	extract seed --rejects "$T/bad" "$T/in"
+	[ "$(jq -r .reject.class "$T/bad")" = range ]
+	grep -q 'input_ids\[1\]: 99999999 is outside the model.s vocabulary of ' "$T/bad"
+	[ "$(curl -s "$U/metrics" | grep '^e3sim:answered_total' | sed 's/.* //')" -eq 1 ]
 }
 
 @test "an existing set is not written over" {

@@ -1,35 +1,10 @@
 #!/usr/bin/env bats
-# e3-extract killed at random moments, and on a disk that fills up. E3_KILLS: how many kills (30).
+# e3-extract killed at random moments, and on a disk that fills up. E3_KILLS: how many kills (12).
 
 load ../cli/extract
 
 @test "kill -9 at any moment: every record once, no orphan" {
-	serve --latency 2
-	records 200 60 >"$T/in"
-	for l in speculators seed; do
-		options $l
-		n=0
-		while [ $n -lt $((${E3_KILLS:-30} / 2)) ]; do
-			e3-extract "${ARGS[@]}" --resume --concurrency 8 -j 2 "$T/in" 2>"$T/err" 3>&- &
-			job=$!
-			sleep 0.$(printf %03d $((RANDOM % 250)))
-			kill -9 $job 2>/dev/null || true
-			wait $job 2>/dev/null || true
-			n=$((n + 1))
-			# a run that is done is begun again
-			[ ! -e "$T/$l.idx" ] || rm -rf "$T/$l" "$T/$l.idx"
-		done
-		extract $l --resume --sweep "$T/in"
-		[ "$(wc -l <"$T/$l.idx")" -eq 200 ]
-		[ "$(jq -r .id "$T/$l.idx" | sort | uniq | wc -l)" -eq 200 ]
-		verify $l --records "$T/in"
-		(cd "$T/$l" && find . -type f ! -name manifest.json | sed 's,^\./,,' | sort) >"$T/files"
-		jq -r .file "$T/$l.idx" | sort | cmp - "$T/files"
-		[ "$(jq .records "$T/$l/manifest.json")" = 200 ]
-	done
-	# what the killed runs left at the server was swept, but for what came later
-	e3-extract "${ARGS[@]}" --resume --sweep "$T/in"
-	[ -z "$(ls -A "$T/hs")" ]
+	tests/fault/extract-chaos "${E3_KILLS:-12}" $RANDOM
 }
 
 @test "a full disk stops clean and is resumed after room is made" {
