@@ -48,7 +48,7 @@ def serve(port):
     import xllamacpp
     p = xllamacpp.CommonParams()
     p.model.path, p.port, p.hostnames = gguf(), port, ["127.0.0.1"]
-    p.n_parallel, p.n_ctx, p.cpuparams.n_threads = 2, 4096, 2
+    p.n_parallel, p.n_ctx, p.cpuparams.n_threads = 1, 2048, 1
     p.kv_unified, p.cache_ram_mib, p.n_threads_http = False, 0, 16
     server = xllamacpp.Server(p)
     time.sleep(100000)
