@@ -386,7 +386,7 @@ int http_check_url(const char *url, struct err *e)
 	    {CURLUPART_QUERY, "a query"},
 	    {CURLUPART_FRAGMENT, "a fragment"},
 	};
-	CURLU *u = curl_url();
+	CURLU *u = curl_url(); /* the URL itself is not repeated: it may hold a secret */
 	char *part = NULL;
 	int rc = 0;
 
@@ -394,12 +394,11 @@ int http_check_url(const char *url, struct err *e)
 		return err_set(e, "system", "libcurl: out of memory");
 	if ((strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) ||
 	    curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK)
-		rc = err_set(e, "config", "not a server's URL (http://HOST:PORT): %s", url);
+		rc = err_set(e, "config", "not a server's URL (http://HOST:PORT)");
 	for (size_t i = 0; rc == 0 && i < sizeof(refused) / sizeof(*refused); i++) {
 		if (curl_url_get(u, refused[i].part, &part, 0) != CURLUE_OK)
 			continue;
 		curl_free(part);
-		/* the URL itself is not repeated: it may hold a secret */
 		rc = err_set(e, "config", "a server's URL may not hold %s", refused[i].what);
 	}
 	curl_url_cleanup(u);

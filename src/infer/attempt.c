@@ -10,10 +10,10 @@
 #include "infer/endpoint.h"
 #include "infer/infer.h"
 #include "infer/item.h"
+#include "infer/pace.h"
 #include "infer/prompt.h"
 #include "infer/result.h"
 
-#define PAUSE_MAX_MS	60000.0
 #define RETRY_AFTER_MAX 3600 /* seconds: a server that says more is not believed */
 #define UNPARSED_MAX	3    /* the first, and two more */
 #define ABORT_MS	5000
@@ -151,27 +151,9 @@ void attempt_abort(struct run *r, struct endpoint *ep, struct item *it, const ch
 
 /* ---- what an end means ---- */
 
-static uint64_t jitter(struct run *r, double max_ms)
-{
-	/* xorshift64: only that clients do not retry in step matters */
-	r->random ^= r->random << 13;
-	r->random ^= r->random >> 7;
-	r->random ^= r->random << 17;
-	return (uint64_t)((double)(r->random >> 11) / 9007199254740992.0 * max_ms);
-}
-
-static uint64_t pause_of(struct run *r, const struct item *it)
-{
-	double max = r->o->backoff * 1000;
-
-	for (unsigned i = 1; i < it->attempts && max < PAUSE_MAX_MS; i++)
-		max *= 2;
-	return jitter(r, max < PAUSE_MAX_MS ? max : PAUSE_MAX_MS);
-}
-
 void attempt_pardon(struct run *r, struct item *it)
 {
-	it->not_before = r->now + jitter(r, 100);
+	it->not_before = r->now + pace_jitter(&r->random, 100);
 	if (it->crashes >= CRASHES_ALONE)
 		queue_suspect(&r->queue, it);
 	else
@@ -215,7 +197,7 @@ void attempt_charge(struct run *r, struct item *it)
 		item_reject(r, it, 0);
 		return;
 	}
-	pause = pause_of(r, it);
+	pause = pace_backoff(&r->random, r->o->backoff * 1000, it->attempts);
 	if (it->not_before > r->now + pause)
 		pause = it->not_before - r->now; /* Retry-After */
 	it->not_before = r->now + pause;

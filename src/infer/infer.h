@@ -10,6 +10,7 @@
  *	resume.c	what an earlier run left: done records, carried rejects
  *	turns.c		finished turns of unfinished conversations
  *	adapt.c		--adaptive: how many at once
+ *	pace.c		how long a retry waits, and how many there may be
  *	order.c		--ordered
  *	report.c	progress, state on SIGUSR1, the summary
  *	signals.c	signals as a descriptor; the clock
@@ -174,8 +175,8 @@ struct run {
 	struct resume resume;
 	char model[256];      /* what the servers serve */
 	struct buf params;    /* what infer_key covers beside the record */
-	struct span sampling; /* what is asked for, as JSON */
-	struct buf sampling_copy;
+	struct serve_plan *sampling_plan;
+	struct span sampling; /* what is asked for, as JSON: the plan's */
 	int starting;  /* no server is known yet: nothing is read */
 	uint64_t seq;  /* records read */
 	size_t window; /* records in the program */

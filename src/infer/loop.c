@@ -11,14 +11,13 @@
 #include "infer/endpoint.h"
 #include "infer/infer.h"
 #include "infer/item.h"
+#include "infer/pace.h"
 #include "infer/probe.h"
 #include "infer/report.h"
 #include "infer/signals.h"
 
 #define HELD_MAX       ((uint64_t)256 << 20) /* bytes of records read ahead */
 #define READ_BATCH     256		     /* records between two looks at the servers */
-#define RETRY_FLOOR    10		     /* retries that are always allowed ... */
-#define RETRY_SHARE    10		     /* ... and one for so many requests */
 #define WAIT_MS	       1000
 #define ABORT_LOOK_MS  20  /* between two looks at a retry that waits for its abort ... */
 #define BUDGET_LOOK_MS 100 /* ... and for the budget */
@@ -101,7 +100,7 @@ static int read_some(struct run *r)
 
 static int retry_allowed(const struct run *r, const struct item *it)
 {
-	if (it->attempts == 0 || r->n.retries < RETRY_FLOOR + r->n.requests / RETRY_SHARE)
+	if (it->attempts == 0 || pace_retry_allowed(r->n.retries, r->n.requests))
 		return 1;
 	return r->queue.fresh.n == 0 && r->flying == NULL; /* nothing else to do */
 }

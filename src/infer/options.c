@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "http/http.h"
 
 #define AT(member) offsetof(struct options, member)
 #define POLICIES   "keep|drop|retry"
@@ -82,6 +83,16 @@ struct serve_sampling infer_sampling(const struct options *o)
 	};
 }
 
+struct serve_plan *infer_plan(const struct options *o, struct err *e)
+{
+	struct serve_plan_opt p = {.api = API_SGLANG,
+	    .route = ROUTE_SGLANG,
+	    .sampling = infer_sampling(o),
+	    .extra = o->extra};
+
+	return serve_plan_open(&p, e);
+}
+
 static int check_ranges(const struct options *o, struct err *e)
 {
 	if (o->temperature < 0 || isinf(o->temperature))
@@ -119,6 +130,20 @@ void infer_defaults(struct options *o)
 	o->flow.unique_ids = 1;
 }
 
+static int check_request(const struct options *o, struct err *e)
+{
+	struct serve_plan *p;
+
+	for (size_t i = 0; i < o->servers.n; i++)
+		if (http_check_url(o->servers.v[i], e) < 0)
+			return err_prefix(e, "--server: ");
+	p = infer_plan(o, e);
+	if (!p)
+		return -1;
+	serve_plan_close(p);
+	return 0;
+}
+
 int infer_check(const struct options *o, struct err *e)
 {
 	int file = o->flow.output && strcmp(o->flow.output, "-") != 0;
@@ -135,5 +160,5 @@ int infer_check(const struct options *o, struct err *e)
 		return err_set(e, "usage", "--dry-run writes nothing: without -o and --resume");
 	if (!o->model && (o->template || o->date || o->served_by))
 		return err_set(e, "usage", "--template, --date and --served-by need --model");
-	return check_ranges(o, e);
+	return check_ranges(o, e) < 0 ? -1 : check_request(o, e);
 }

@@ -49,6 +49,9 @@ extern const char *const infer_statuses[STATUS_N];
 
 struct serve_sampling infer_sampling(const struct options *o);
 
+/* A plan that tells the sampling before a server is known; refuses a bad --extra. */
+struct serve_plan *infer_plan(const struct options *o, struct err *e);
+
 void infer_defaults(struct options *o);
 /* What the table can't say: options that contradict one another. */
 int infer_check(const struct options *o, struct err *e);

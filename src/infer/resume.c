@@ -59,10 +59,10 @@ static struct span last_generation(const struct rec *r)
 	return last;
 }
 
-static int check_made_with(const struct resume *r, struct err *e)
+static int check_made_with(struct resume *r, struct err *e)
 {
 	struct span gen = last_generation(&r->rec), sampling = lax_get(gen, "sampling");
-	char model[256];
+	char model[sizeof(r->model)];
 
 	if (!gen.p)
 		return 0;
@@ -73,11 +73,23 @@ static int check_made_with(const struct resume *r, struct err *e)
 		    "output",
 		    (int)sampling.n, sampling.p, (int)r->sampling.n, r->sampling.p);
 	lax_text(model, sizeof(model), lax_get(gen, "model"));
-	if (model[0] && strcmp(model, r->model) != 0)
+	if (model[0] && r->model[0] && strcmp(model, r->model) != 0)
 		return err_set(e, "changed",
-		    "was made by the model %s, the server has %s: they don't go into one output",
+		    "was made by the model %s, the lines before by %s: they don't go into one "
+		    "output",
 		    model, r->model);
+	if (model[0])
+		memcpy(r->model, model, sizeof(model));
 	return 0;
+}
+
+int resume_check_model(const struct resume *r, const char *model, struct err *e)
+{
+	if (!r->model[0] || strcmp(model, r->model) == 0)
+		return 0;
+	return err_set(e, "changed",
+	    "was made by the model %s, the server has %s: they don't go into one output", r->model,
+	    model);
 }
 
 int resume_line(void *arg, const char *line, size_t n, uint64_t number, struct err *e)

@@ -30,7 +30,7 @@ struct resume {
 	struct carried *carried;  /* by id */
 	size_t ncarried, cap;
 	struct span sampling; /* what the lines must have been made with */
-	const char *model;
+	char model[256];      /* what they were made by; empty: none of them says it */
 	struct rec rec;
 	struct buf text, pair; /* scratch */
 };
@@ -38,6 +38,8 @@ struct resume {
 /* A line of the output (part_line_fn). Refuses one that was made with other parameters, with the
  * difference. */
 int resume_line(void *resume, const char *line, size_t n, uint64_t number, struct err *e);
+/* Once the servers have said what they serve: refuses another model than the lines'. */
+int resume_check_model(const struct resume *r, const char *model, struct err *e);
 /* The rejects file of the earlier run, and its turns file (turns.h); none is no error. The turns
  * first: a reject comes later. */
 int resume_turns(struct resume *r, const char *path, struct err *e);

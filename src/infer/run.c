@@ -145,20 +145,13 @@ static void farewell(struct run *r)
 static void set_params(struct run *r)
 {
 	const struct options *o = r->o;
-	struct span s;
 
-	for (size_t i = 0; i < r->nep; i++)
-		if (r->ep[i]->plan)
-			r->sampling = serve_plan_sampling(r->ep[i]->plan);
-	buf_add(&r->sampling_copy, r->sampling.p, r->sampling.n);
-	r->sampling = (struct span){r->sampling_copy.data, r->sampling_copy.len};
-	s = r->sampling;
 	buf_addf(&r->params, "model=%s turns=%d ids=%d", r->model, o->turns, !o->no_ids);
 	if (o->model)
 		buf_addf(&r->params, " rendered served-by=%d template=%s date=%s", o->served_by,
 		    o->template ? o->template : "", o->date ? o->date : "");
 	buf_adds(&r->params, " sampling=");
-	buf_add(&r->params, s.p, s.n);
+	buf_add(&r->params, r->sampling.p, r->sampling.n);
 }
 
 static int open_chat(struct run *r, struct err *e)
@@ -191,7 +184,7 @@ static int open_all(struct run *r, struct err *e)
 	if (http.key && !http.key[0])
 		http.key = NULL;
 	r->http = http_open(&http, e);
-	return r->http ? endpoints_load(r, e) : -1;
+	return r->http ? 0 : -1;
 }
 
 /* Only a replay in a file has turns worth keeping. */
@@ -207,28 +200,39 @@ static int open_turns(struct run *r, struct err *e)
 	return rc < 0 || !o->resume ? rc : resume_turns(&r->resume, r->turns.path, e);
 }
 
-/* What an earlier run left is read before flow opens its files: the rejects are written anew. */
+/* What can be refused without a server is refused before one is asked. */
 static int open_output(struct run *r, struct err *e)
+{
+	const struct options *o = r->o;
+
+	r->sampling_plan = infer_plan(o, e);
+	if (!r->sampling_plan)
+		return -1;
+	r->sampling = r->resume.sampling = serve_plan_sampling(r->sampling_plan);
+	if (o->dry_run)
+		return 0;
+	r->part = part_open(o->flow.output, o->flow.zstd, o->resume, e);
+	if (!r->part)
+		return -1;
+	return o->resume ? part_replay(r->part, resume_line, &r->resume, e) : 0;
+}
+
+/* The model is known. What an earlier run left is read before flow opens its files: the rejects are
+ * written anew. */
+static int begin_output(struct run *r, struct err *e)
 {
 	const struct options *o = r->o;
 	struct flow_opt f = o->flow;
 
 	set_params(r);
-	r->resume.sampling = r->sampling;
-	r->resume.model = r->model;
-	if (!o->dry_run) {
-		r->part = part_open(f.output, f.zstd, o->resume, e);
-		if (!r->part)
-			return -1;
-	}
-	if (o->resume && part_replay(r->part, resume_line, &r->resume, e) < 0)
+	if (resume_check_model(&r->resume, r->model, e) < 0)
+		return err_prefix(e, "%s: ", f.output);
+	if (r->part && part_begin(r->part, e) < 0)
 		return -1;
 	if (open_turns(r, e) < 0)
 		return -1;
-	if (o->resume) {
-		if (f.rejects && resume_rejects(&r->resume, f.rejects, e) < 0)
-			return -1;
-	}
+	if (o->resume && f.rejects && resume_rejects(&r->resume, f.rejects, e) < 0)
+		return -1;
 	f.no_progress = 1; /* this program draws its own */
 	f.progress = 0;
 	r->flow = flow_open("e3-infer", &f, e);
@@ -286,7 +290,7 @@ static void close_all(struct run *r)
 	rec_free(&r->text_rec);
 	ints_free(&r->prompt);
 	buf_free(&r->params);
-	buf_free(&r->sampling_copy);
+	serve_plan_close(r->sampling_plan);
 	if (r->signals >= 0)
 		signals_close(r->signals);
 }
@@ -334,10 +338,10 @@ int infer_run(const struct options *o, void (*say)(const char *text), struct err
 	int rc = -1;
 
 	open_progress(&r);
-	if (open_all(&r, e) < 0)
+	if (open_all(&r, e) < 0 || open_output(&r, e) < 0 || endpoints_load(&r, e) < 0)
 		goto out;
 	wait_for_a_server(&r);
-	if (r.end == RUN_GOES_ON && open_output(&r, e) < 0)
+	if (r.end == RUN_GOES_ON && begin_output(&r, e) < 0)
 		goto out;
 	if (r.end == RUN_GOES_ON)
 		work(&r);

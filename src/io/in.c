@@ -25,6 +25,7 @@ struct in {
 	enum format format;
 	unsigned char *raw; /* raw[at..len) is read and not yet used */
 	size_t at, len;
+	uint64_t left;	/* bytes that may still be read */
 	uint64_t used;	/* bytes of the file before raw[at] */
 	uint64_t whole; /* bytes of the file that are whole frames */
 	ZSTD_DCtx *z;
@@ -58,6 +59,7 @@ struct in *in_open(const char *path, struct err *e)
 
 	in->name = xstrdup(standard ? "standard input" : path);
 	in->fd = STDIN_FILENO;
+	in->left = UINT64_MAX;
 	if (!standard && open_file(in, path, e) < 0) {
 		in_close(in);
 		return NULL;
@@ -83,16 +85,21 @@ void in_close(struct in *in)
 /* read(2), also on a descriptor that somebody made non-blocking. */
 static ssize_t read_some(struct in *in, void *to, size_t n, struct err *e)
 {
-	for (;;) {
+	if (n > in->left)
+		n = (size_t)in->left;
+	while (n > 0) {
 		ssize_t got = read(in->fd, to, n);
 
-		if (got >= 0)
+		if (got >= 0) {
+			in->left -= (uint64_t)got;
 			return got;
+		}
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
 			poll(&(struct pollfd){.fd = in->fd, .events = POLLIN}, 1, -1);
 		else if (errno != EINTR)
 			return err_sys(e, "%s", in->name);
 	}
+	return 0;
 }
 
 /* Whether p[0..n), n <= MAGIC_SIZE, may be the beginning of a frame. */
@@ -213,6 +220,11 @@ const char *in_name(const struct in *in)
 uint64_t in_whole(const struct in *in)
 {
 	return in->whole;
+}
+
+void in_limit(struct in *in, uint64_t bytes)
+{
+	in->left = bytes;
 }
 
 int in_compressed(const struct in *in)

@@ -36,5 +36,7 @@ struct in_digest in_digest(const struct in *in);
  * class "torn", where in the file the last whole frame ends. 0 for a stream that is not zstd. */
 uint64_t in_whole(const struct in *in);
 int in_compressed(const struct in *in); /* known after the first in_read */
+/* Before the first in_read: the file ends after so many bytes, whatever follows them. */
+void in_limit(struct in *in, uint64_t bytes);
 
 #endif

@@ -28,7 +28,9 @@ struct part {
 	char *path;   /* FILE.part */
 	int zstd;
 	int finished; /* FILE is open, and not yet FILE.part: it may be something else's */
-	int replayed;
+	int created;  /* FILE.part was not there before */
+	int replayed, begun;
+	uint64_t size, keep; /* of what was there: all of it, and what is whole */
 	int failed;
 	struct sink *sink;
 	uint64_t unsynced; /* lines */
@@ -74,13 +76,19 @@ static int still_there(const struct part *p, const char *path)
 	       a.st_ino == b.st_ino;
 }
 
+static int create(struct part *p)
+{
+	p->fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	p->created = p->fd >= 0;
+	return p->created ? 0 : -1;
+}
+
 static int open_new(struct part *p, struct err *e)
 {
 	if (exists(p->target))
 		return err_set(e, "exists",
 		    "%s: is there already; go on from it with --resume, or remove it", p->name);
-	p->fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (p->fd >= 0)
+	if (create(p) == 0)
 		return lock(p, e);
 	if (errno != EEXIST)
 		return err_sys(e, "%s", p->path);
@@ -100,9 +108,13 @@ static int try_resume(struct part *p, struct err *e)
 	if (finished && exists(p->path))
 		return err_set(
 		    e, "exists", "%s: both it and %s are there; remove one", p->name, p->path);
-	p->fd = open(from, finished ? O_RDWR | O_CLOEXEC : O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	p->fd = open(from, O_RDWR | O_CLOEXEC);
+	if (p->fd < 0 && errno == ENOENT && finished)
+		return 1;
+	if (p->fd < 0 && errno == ENOENT)
+		create(p);
 	if (p->fd < 0)
-		return errno == ENOENT && finished ? 1 : err_sys(e, "%s", from);
+		return errno == EEXIST ? 1 : err_sys(e, "%s", from);
 	if (lock(p, e) < 0)
 		return -1;
 	p->finished = finished;
@@ -122,15 +134,6 @@ static int open_resume(struct part *p, struct err *e)
 	return rc > 0 ? err_set(e, "locked", "%s: another run is writing it", p->name) : rc;
 }
 
-static int sync_dir(const struct part *p, struct err *e)
-{
-	char *dir = path_dir(p->target);
-	int rc = path_sync_dir(dir, e);
-
-	free(dir);
-	return rc < 0 ? err_prefix(e, "%s: its folder ", p->name) : 0;
-}
-
 static int open_regular(struct part *p, int resume, struct err *e)
 {
 	struct buf path = {0};
@@ -140,9 +143,7 @@ static int open_regular(struct part *p, int resume, struct err *e)
 		return err_sys(e, "%s", p->name);
 	buf_addf(&path, "%s.part", p->target);
 	p->path = buf_steal(&path);
-	if ((resume ? open_resume(p, e) : open_new(p, e)) < 0)
-		return -1;
-	return sync_dir(p, e);
+	return resume ? open_resume(p, e) : open_new(p, e);
 }
 
 static int open_any(struct part *p, const char *path, int resume, struct err *e)
@@ -254,53 +255,34 @@ static int check_kind(
 	    p->zstd ? "plain" : "zstd", p->zstd ? "zstd" : "plain");
 }
 
-/* Puts the end behind the last whole line, or the last whole frame. What a run finished is whole: a
- * FILE that is not was made by something else, which nobody asked to cut. */
-static int cut_at(const struct part *p, uint64_t keep, uint64_t size, struct err *e)
-{
-	if (p->finished && keep != size)
-		return err_set(e, "torn",
-		    "%s: its end is torn, so no run finished it; is it another file? to go on from "
-		    "its whole lines name it %s",
-		    p->name, p->path);
-	if (ftruncate(p->fd, (off_t)keep) < 0 || lseek(p->fd, (off_t)keep, SEEK_SET) < 0)
-		return err_sys(e, "%s", path_now(p));
-	return 0;
-}
-
-static int cut_torn(struct part *p, struct err *e)
+/* How much of the file is whole: lines, or frames. */
+static int measure(struct part *p, struct err *e)
 {
 	struct replay r = {.p = p};
 	struct in *in = in_open(path_now(p), e);
 	struct stat st;
-	uint64_t keep;
 	int rc = -1;
 
 	e->class = NULL;
 	if (!in || (read_all(&r, in, e) < 0 && strcmp(e->class, "torn") != 0))
 		goto out;
-	keep = in_compressed(in) ? in_whole(in) : r.whole;
 	if (fstat(p->fd, &st) < 0) {
 		err_sys(e, "%s", path_now(p));
 		goto out;
 	}
-	if (check_kind(p, in, keep, (uint64_t)st.st_size, e) == 0)
-		rc = cut_at(p, keep, (uint64_t)st.st_size, e);
+	p->keep = in_compressed(in) ? in_whole(in) : r.whole;
+	p->size = (uint64_t)st.st_size;
+	rc = check_kind(p, in, p->keep, p->size, e);
+	/* what a run finished is whole: a FILE that is not was made by something else */
+	if (rc == 0 && p->finished && p->keep != p->size)
+		rc = err_set(e, "torn",
+		    "%s: its end is torn, so no run finished it; is it another file? to go on from "
+		    "its whole lines name it %s",
+		    p->name, p->path);
 out:
 	in_close(in);
 	buf_free(&r.text);
 	return rc;
-}
-
-/* Only now that its lines are known to be ours. */
-static int begin_part(struct part *p, struct err *e)
-{
-	if (!p->finished)
-		return 0;
-	if (rename(p->target, p->path) < 0)
-		return err_sys(e, "%s", p->name);
-	p->finished = 0;
-	return sync_dir(p, e);
 }
 
 /* Two passes: of a torn frame the first lines can be read before the tear shows. */
@@ -312,18 +294,21 @@ int part_replay(struct part *p, part_line_fn *fn, void *ctx, struct err *e)
 
 	if (p->replayed)
 		return 0;
-	if (cut_torn(p, e) < 0)
+	if (measure(p, e) < 0)
 		goto out;
 	in = in_open(path_now(p), e);
-	if (!in || read_all(&r, in, e) < 0)
+	if (!in)
+		goto out;
+	in_limit(in, p->keep);
+	if (read_all(&r, in, e) < 0)
 		goto out;
 	if (r.text.len > 0) {
 		err_set(e, "zstd", "%s: a zstd frame ends within a line: another program wrote it",
 		    path_now(p));
 		goto out;
 	}
-	rc = begin_part(p, e);
-	p->replayed = rc == 0;
+	p->replayed = 1;
+	rc = 0;
 out:
 	in_close(in);
 	buf_free(&r.text);
@@ -340,6 +325,32 @@ static int done(struct part *p, int rc)
 	return rc;
 }
 
+static int sync_dir(const struct part *p, struct err *e)
+{
+	char *dir = path_dir(p->target);
+	int rc = path_sync_dir(dir, e);
+
+	free(dir);
+	return rc < 0 ? err_prefix(e, "%s: its folder ", p->name) : 0;
+}
+
+/* The file is only now changed: its lines are known to be ours. */
+int part_begin(struct part *p, struct err *e)
+{
+	if (p->begun || !p->target)
+		return 0;
+	if (!p->replayed && part_replay(p, NULL, NULL, e) < 0)
+		return done(p, -1);
+	if ((p->keep < p->size && ftruncate(p->fd, (off_t)p->keep) < 0) ||
+	    lseek(p->fd, (off_t)p->keep, SEEK_SET) < 0)
+		return done(p, err_sys(e, "%s", path_now(p)));
+	if (p->finished && rename(p->target, p->path) < 0)
+		return done(p, err_sys(e, "%s", p->name));
+	p->finished = 0;
+	p->begun = 1;
+	return done(p, sync_dir(p, e));
+}
+
 static int refuse(struct part *p, struct err *e)
 {
 	return err_set(e, "system", "%s: an earlier write failed", p->path ? p->path : p->name);
@@ -349,8 +360,8 @@ int part_append(struct part *p, const char *line, size_t n, struct err *e)
 {
 	if (p->failed)
 		return refuse(p, e);
-	if (!p->replayed && part_replay(p, NULL, NULL, e) < 0)
-		return done(p, -1);
+	if (part_begin(p, e) < 0)
+		return -1;
 	if (sink_write(p->sink, line, n, e) < 0 || sink_write(p->sink, "\n", 1, e) < 0)
 		return done(p, -1);
 	p->unsynced++;
@@ -419,8 +430,8 @@ int part_finish(struct part *p, struct err *e)
 {
 	int rc = p->failed ? refuse(p, e) : 0;
 
-	if (rc == 0 && !p->replayed)
-		rc = part_replay(p, NULL, NULL, e);
+	if (rc == 0)
+		rc = part_begin(p, e);
 	if (rc == 0)
 		rc = end_stream(p, e);
 	if (rc == 0)
@@ -437,6 +448,9 @@ int part_close(struct part *p, struct err *e)
 
 	if (!p)
 		return 0;
+	/* an empty one that nobody had would only be in the way of the next run */
+	if (p->created && !p->begun && still_there(p, p->path))
+		unlink(p->path);
 	if (!p->failed)
 		rc = p->target ? part_sync(p, e) : sink_end_frame(p->sink, e);
 	if (rc == 0 && !p->failed)

@@ -10,11 +10,13 @@
  *
  *	p = part_open(path, zstd, resume, &e);	   -> locks FILE.part, or FILE when resuming
  *	part_replay(p, fn, ctx, &e)		   -> each whole line that is there already
+ *	part_begin(p, &e)			   -> the torn end is cut, FILE becomes FILE.part
  *	part_append(p, line, n, &e) ...  part_tick(p, now, &e)
  *	part_finish(p, &e) or part_close(p, &e)	   -> FILE, or FILE.part kept for a later resume
  *
- * A FILE that is gone on from becomes FILE.part when its replay has ended well. One with a torn
- * end, or with a line that fn refuses, may be any file: it stays as it is, and where it is.
+ * Before part_begin nothing that was there is changed, not even its time: a run that is refused, for
+ * whatever reason, leaves it as it is, and where it is, and takes an empty FILE.part of its own away
+ * again. A FILE with a torn end is refused: no run finished it.
  *
  * Refused: an existing FILE or FILE.part without resume; both of them with resume; a FILE.part that
  * is compressed where this run's would not be, or the other way round; a second run on the
@@ -41,9 +43,9 @@ struct part;
 typedef int part_line_fn(void *ctx, const char *line, size_t n, uint64_t number, struct err *e);
 
 struct part *part_open(const char *path, int zstd, int resume, struct err *e);
-/* Once, before the first append (which otherwise makes up for it). fn NULL: only cuts the torn end.
- * Lines come without their LF. */
+/* Once, before the first append (which otherwise makes up for it). Lines come without their LF. */
 int part_replay(struct part *p, part_line_fn *fn, void *ctx, struct err *e);
+int part_begin(struct part *p, struct err *e); /* part_append and part_finish make up for it */
 int part_append(struct part *p, const char *line, size_t n, struct err *e); /* adds the '\n' */
 /* now_ms: a monotonic clock. Syncs when a second has passed since the oldest unsynced line was
  * seen by a tick; returns ms until the next call is due, or -1 for none; -2 on error. */

@@ -174,7 +174,8 @@ static int add_inner(struct serve_plan *p, struct span object, struct err *e)
 	while (lax_member(&in, &key, &val)) {
 		if (check_extra(p, key, e) < 0)
 			return -1;
-		add_member(&p->inner, key, val);
+		if (routes[p->opt.route].nested)
+			add_member(&p->inner, key, val);
 		add_member(&p->sampling, key, val);
 	}
 	return 0;
@@ -191,8 +192,10 @@ static int add_extra(struct serve_plan *p, const char *extra, struct err *e)
 	for (size_t i = 0; rc == 0 && i < r.n; i++) {
 		struct span key = r.m[i].key, val = r.m[i].val;
 
-		if (nested && span_eq(key, "sampling_params")) {
-			rc = add_inner(p, val, e);
+		if (span_eq(key, "sampling_params")) {
+			rc = add_inner(p, val, e); /* recorded in the same way by each route */
+			if (!nested)
+				add_member(&p->fixed, key, val);
 		} else if ((rc = check_extra(p, key, e)) == 0) {
 			add_member(nested && LISTED(key, sglang_sampling) ? &p->inner : &p->fixed,
 			    key, val);

@@ -82,6 +82,14 @@ void engine_flush(struct sim *s)
 
 /* ---- slots ---- */
 
+/* Taken or given back, by s->now. */
+static void take_slots(struct sim *s, int n)
+{
+	s->count.slot_ns += s->running * (s->now - s->slots_at);
+	s->slots_at = s->now;
+	s->running = n < 0 ? s->running - 1 : s->running + 1;
+}
+
 static void make_answer(struct sim *s, struct job *j)
 {
 	const struct fault_hits *f = &j->faults;
@@ -113,7 +121,7 @@ static uint64_t duration(const struct sim *s, const struct job *j)
 static void finish(struct sim *s, struct job *j)
 {
 	timer_stop(&s->timers, &j->timer);
-	s->running--;
+	take_slots(s, -1);
 	j->state = JOB_DONE;
 	s->count.done++;
 	s->count.prompt_tokens += j->prompt.n;
@@ -126,7 +134,7 @@ static int start(struct sim *s, struct job *j)
 	uint64_t wait;
 
 	j->state = JOB_RUNNING;
-	s->running++;
+	take_slots(s, 1);
 	if (s->running > s->count.peak)
 		s->count.peak = s->running;
 	make_answer(s, j);
@@ -195,7 +203,7 @@ void engine_drop(struct sim *s, struct job *j)
 	if (j->state == JOB_QUEUED)
 		unqueue(s, j);
 	if (j->state == JOB_RUNNING)
-		s->running--;
+		take_slots(s, -1);
 	if (j->states_lock >= 0)
 		close(j->states_lock); /* the lock file stays, an orphan as real servers leave it */
 	j->states_lock = -1;
@@ -213,7 +221,7 @@ size_t engine_abort(struct sim *s, const char *prefix, size_t n)
 			continue;
 		if (j->state == JOB_QUEUED) {
 			unqueue(s, j);
-			s->running++; /* finish gives it back */
+			take_slots(s, 1); /* finish gives it back */
 		}
 		finish(s, j);
 		j->aborted = 1;

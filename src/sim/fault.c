@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -84,7 +85,6 @@ const struct fault_def fault_table[FAULTS] = {
 	"states: started with EAGLE, not EAGLE3: the last layer only"},
 };
 
-/* The fault's name ends at '=' or '@'. */
 static int find(const char *text, size_t n)
 {
 	for (int i = 0; i < FAULTS; i++)
@@ -111,19 +111,31 @@ static int parse_when(struct fault_rule *r, char how, const char *p, size_t n)
 	return 0;
 }
 
+static int unknown(const char *text, size_t name, struct err *e)
+{
+	struct buf all = {0};
+
+	for (int i = 0; i < FAULTS; i++)
+		buf_addf(&all, " %s", fault_table[i].name);
+	err_set(e, "fault", "--fault %.*s: no such fault; there are%s (e3-sim --faults says more)",
+	    name < 40 ? (int)name : 40, text, buf_cstr(&all));
+	buf_free(&all);
+	return -1;
+}
+
 int fault_add(struct fault_plan *p, const char *text, struct err *e)
 {
 	size_t name = strcspn(text, "=@");
 	const char *when = text + name + 1;
 	struct fault_rule r = {0};
 	size_t n;
-	int kind = text[name] ? find(text, name) : -1;
+	int kind = find(text, name);
 
 	if (kind < 0)
-		return err_set(e, "fault",
-		    "--fault %s: expected NAME=RATE or NAME@N with a known name "
-		    "(e3-sim --faults lists them)",
-		    text);
+		return unknown(text, name, e);
+	if (!text[name])
+		return err_set(
+		    e, "fault", "--fault %s: expected %s=RATE or %s@N", text, text, text);
 	r.kind = (enum fault)kind;
 	r.arg = fault_table[kind].arg;
 	n = strcspn(when, ":");

@@ -120,6 +120,7 @@ static void metric(struct buf *b, const char *name, const char *kind, unsigned l
 
 static void metrics(struct sim *s, struct job *j)
 {
+	uint64_t now = sim_clock(), slot_ns = s->count.slot_ns + s->running * (now - s->slots_at);
 	const struct {
 		const char *name, *kind;
 		unsigned long long v;
@@ -142,6 +143,8 @@ static void metrics(struct sim *s, struct job *j)
 	    {"e3sim:answered_total", "counter", s->count.done},
 	    {"e3sim:clients_gone_total", "counter", s->count.gone},
 	    {"e3sim:running_peak", "gauge", s->count.peak},
+	    {"e3sim:slot_microseconds_total", "counter", slot_ns / 1000},
+	    {"e3sim:uptime_microseconds", "counter", (now - s->opened_at) / 1000},
 	};
 	struct buf *b = json(j);
 

@@ -1,6 +1,7 @@
 /* e3-sim - a stand-in for a target model's inference server: no model, but its manners */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/prog.h"
@@ -87,8 +88,11 @@ int main(int argc, char **argv)
 	if (o.latency < 0 || o.tokens_per_second < 0 || o.call_rate < 0 || o.call_rate > 1)
 		opt_misuse(
 		    &program, "--latency, --tokens-per-second and --call-rate can't be that");
-	if (sim_open(&s, &o, &e) < 0)
+	if (sim_open(&s, &o, &e) < 0) {
+		if (strcmp(e.class, "fault") == 0)
+			opt_misuse(&program, "%s", e.msg);
 		goto out;
+	}
 	printf("%d\n", s.port);
 	if (fflush(stdout) != 0) {
 		err_sys(&e, "standard output");

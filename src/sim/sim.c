@@ -126,7 +126,7 @@ static int read_faults(struct sim *s, struct err *e)
 		if (fault_add(&s->plan, s->opt->faults.v[i], e) < 0)
 			return -1;
 	fault_draw(&s->plan, 0, &at_start);
-	s->now = sim_clock();
+	s->now = s->opened_at = s->slots_at = sim_clock();
 	if (at_start.on[F_LOADING])
 		s->loading_until = s->now + at_start.arg[F_LOADING] * 1000000u;
 	if (at_start.on[F_STORM])

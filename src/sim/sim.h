@@ -120,9 +120,11 @@ struct sim {
 	struct timers timers;
 	struct timer reopen, sweep;
 	size_t running, waiting, open;
+	uint64_t opened_at, slots_at;
 	struct {
 		uint64_t requests, health, done, aborted, gone, prompt_tokens, tokens, refused,
 		    peak;
+		uint64_t slot_ns; /* that requests have run, up to slots_at */
 	} count;
 };
 

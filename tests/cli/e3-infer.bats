@@ -86,10 +86,15 @@ once() {
 }
 
 @test "a URL that is none, and one with a secret in it" {
-	run -1 e3-infer --server 127.0.0.1:1 </dev/null
-	[[ $output == *"not a server's URL"* ]]
-	run -1 e3-infer --server http://me:hunter2@127.0.0.1:1 </dev/null
-	[[ $output != *hunter2* ]]
+	for u in 127.0.0.1:1 http://me:hunter2@127.0.0.1:1 me:hunter2@127.0.0.1:1 'http://x/?key=hunter2'; do
+		run -2 e3-infer --server "$u" </dev/null
+		[[ $output == *"--server: "*"server's URL"* ]]
+		[[ $output != *hunter2* ]]
+		printf '# one\n%s\n' "$u" >servers
+		run -1 e3-infer --servers servers </dev/null
+		[[ $output == *"servers:2: "*"server's URL"* ]]
+		[[ $output != *hunter2* ]]
+	done
 }
 
 @test "a server that is not there" {
@@ -103,12 +108,61 @@ once() {
 }
 
 @test "an extra that sets what is not its own" {
+	for extra in '{"stream":true}' '{' '[]' 7 '{"sampling_params":1}' '{"sampling_params":{"rid":"x"}}'; do
+		run -2 e3-infer --server http://127.0.0.1:1 --extra "$extra" </dev/null
+		[[ $output == *"--extra: "* ]]
+	done
+}
+
+@test "an output that can't be is refused before a server is asked" {
+	rows 2 >in
+	python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+s.accept()
+open("asked", "w").close()' >port 3>&- &
+	PIDS=$!
+	for _ in $(seq 100); do
+		[ -s port ] && break
+		sleep 0.05
+	done
+	U=http://127.0.0.1:$(cat port)
+	gen='"generations":[{"model":"m","sampling":{"max_new_tokens":9}}]'
+	echo 'old' >there
+	echo '{"id":"d/1","infer_key":"0123456789abcdef",'"$gen"'}' >other
+	touch held.part
+	flock held.part sleep 60 3>&- &
+	PIDS="$PIDS $!"
+	printf 'one\ntwo\nthr' >foreign.part
+	touch -d @1000 there other held.part foreign.part
+	for t in "is there already|-o there" "there:1: |--resume -o there" \
+		"other:1: was made with|--resume -o other" "another run is writing it|--resume -o held" \
+		"foreign.part:1: |--resume -o foreign" "none/out|-o none/out"; do
+		run -1 infer ${t#*|} in
+		[[ $output == *"${t%|*}"* ]] || { echo "$t: $output"; return 1; }
+	done
+	[ ! -e asked ]
+	[ "$(stat -c %Y there other held.part foreign.part | sort -u)" = 1000 ]
+	[ "$(cat foreign.part)" = "$(printf 'one\ntwo\nthr')" ]
+}
+
+@test "a run that is refused leaves a finished output as it was, its time too" {
 	serve
-	rows 1 >in
-	run -1 infer --extra '{"stream":true}' in
-	[[ $output == *"--extra: stream"* ]]
-	run -1 infer --extra '{' in
-	[[ $output == *"--extra: "* ]]
+	rows 3 >in
+	infer -q -o out in
+	touch -d @1000 out
+	cp out was
+	stop "$PID"
+	run -1 infer --resume -o out in
+	[ "$(stat -c %Y out)" = 1000 ]
+	serve --served-model another
+	run -1 infer --resume -o out in
+	[[ $output == *"out: was made by the model"*"the server has another"* ]]
+	[ "$(stat -c %Y out)" = 1000 ]
+	run -1 infer --resume --temperature 1 -o out in
+	[ "$(stat -c %Y out)" = 1000 ]
+	cmp was out
+	[ ! -e out.part ]
 }
 
 # ---- what comes out ----

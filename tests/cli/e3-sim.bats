@@ -223,6 +223,20 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	curl -s "$U/metrics" | grep -q '^e3sim:answered_total{.*} 4$'
 }
 
+@test "how busy the slots were, by its own account" {
+	serve --slots 2 --latency 300
+	post /generate "$ASK" >/dev/null &
+	post /generate "${ASK/r;/q;}" >/dev/null
+	wait $!
+	sleep 0.1
+	curl -s "$U/metrics" >"$T/m"
+	used=$(sed -n 's/^e3sim:slot_microseconds_total{.*} //p' "$T/m")
+	# twice 300 ms, and not a moment more once they are done
+	[ "$used" -ge 600000 ]
+	curl -s "$U/metrics" | grep -q "^e3sim:slot_microseconds_total{.*} $used\$"
+	[ "$(sed -n 's/^e3sim:uptime_microseconds{.*} //p' "$T/m")" -ge 400000 ]
+}
+
 @test "speed: 50 tokens at 200 a second take a quarter of a second" {
 	serve --tokens-per-second 200
 	t=$(post /generate '{"text":"a","sampling_params":{"max_new_tokens":50,"ignore_eos":true}}' -o /dev/null -w '%{time_total}')
@@ -452,12 +466,15 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 
 @test "misuse exits 2, what can't be opened exits 1" {
 	for o in "" "--model" "--model $MODEL --port 70000" "--model $MODEL --api x" \
-		"--model $MODEL --latency -1" "--model $MODEL --call-rate 2" "--model $MODEL --mode"; do
+		"--model $MODEL --latency -1" "--model $MODEL --call-rate 2" "--model $MODEL --mode" \
+		"--model $MODEL --fault nope=1" "--model $MODEL --fault reset" "--model $MODEL --fault reset=2"; do
 		run "$E3_BIN/e3-sim" $o
 		[ "$status" -eq 2 ] || { echo "$o: $status"; false; }
 		[[ $output = e3-sim:* ]]
 	done
-	for o in "--model $T/none" "--model $MODEL --fault nope=1" "--model $MODEL --layers 5,3" \
+	run "$E3_BIN/e3-sim" --model $MODEL --fault nope=1
+	[[ $output = *"--fault nope: no such fault; there are refused reset "*hs-eagle* ]]
+	for o in "--model $T/none" "--model $MODEL --layers 5,3" \
 		"--model $MODEL --layers 8" "--model $MODEL --host 256.0.0.1"; do
 		run "$E3_BIN/e3-sim" $o
 		[ "$status" -eq 1 ] || { echo "$o: $status"; false; }

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "infer/infer.h"
+#include "infer/pace.h"
 #include "infer/result.h"
 
 static void the_longest_first(void **state)
@@ -181,7 +182,10 @@ static void the_done_set(void **state)
 	assert_non_null(strstr(e.msg, "{\"max_new_tokens\":8}"));
 	assert_non_null(strstr(e.msg, "{\"max_new_tokens\":9}"));
 	r.sampling = SPAN("{\"max_new_tokens\":8}");
-	r.model = "other";
+	assert_int_equal(resume_check_model(&r, "m", &e), 0);
+	assert_int_equal(resume_check_model(&r, "another", &e), -1);
+	assert_non_null(strstr(e.msg, "model m"));
+	strcpy(r.model, "other");
 	assert_int_equal(
 	    line(&r, "{\"id\":\"f\"," GEN ",\"infer_key\":\"00000000000000ff\"}", &e), -1);
 	assert_non_null(strstr(e.msg, "model m"));
@@ -237,6 +241,41 @@ static void keys(void **state)
 	assert_true(k == hash64("{\"id\":1}\np", 10, 0));
 }
 
+/* Full jitter: anything from nothing to the bound, which doubles up to a minute. */
+static void pauses(void **state)
+{
+	static const struct {
+		unsigned attempts;
+		uint64_t bound;
+	} table[] = {{1, 1000}, {2, 2000}, {3, 4000}, {6, 32000}, {7, 60000}, {1000, 60000}};
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		uint64_t low = UINT64_MAX, high = 0;
+
+		for (int k = 0; k < 1000; k++) {
+			uint64_t ms = pace_backoff(&random, 1000, table[i].attempts);
+
+			low = ms < low ? ms : low;
+			high = ms > high ? ms : high;
+		}
+		assert_true(low < table[i].bound / 20);
+		assert_in_range(high, table[i].bound * 19 / 20, table[i].bound);
+	}
+	assert_int_equal(pace_backoff(&random, 0, 9), 0);
+}
+
+static void the_retry_budget(void **state)
+{
+	(void)state;
+	assert_true(pace_retry_allowed(9, 0));
+	assert_false(pace_retry_allowed(10, 9));
+	assert_true(pace_retry_allowed(10, 10));
+	assert_true(pace_retry_allowed(109, 1000));
+	assert_false(pace_retry_allowed(110, 1000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +287,8 @@ int main(void)
 	    cmocka_unit_test(the_done_set),
 	    cmocka_unit_test(carried_rejects),
 	    cmocka_unit_test(keys),
+	    cmocka_unit_test(pauses),
+	    cmocka_unit_test(the_retry_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

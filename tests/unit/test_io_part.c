@@ -187,6 +187,63 @@ static void foreign_file_stays(void **state)
 	tmp_clean();
 }
 
+static void set_time(const char *path)
+{
+	struct timespec t[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+
+	assert_int_equal(utimensat(AT_FDCWD, path, t, 0), 0);
+}
+
+static void assert_untouched(const char *path, const char *want)
+{
+	struct buf left = tmp_read(path);
+	struct stat st;
+
+	assert_string_equal(buf_cstr(&left), want);
+	buf_free(&left);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mtime, 1000);
+}
+
+/* What is there is not changed, nor is its time, before the run has begun; FILE.part likewise. */
+static void looking_changes_nothing(void **state)
+{
+	static const char torn[] = "one\ntwo\nthr", whole[] = "one\ntwo\n";
+	const char *path = tmp_path("a.jsonl");
+	struct err e = {0};
+	struct part *p = must_open(path, 1);
+	char *part = xstrdup(part_path(p));
+
+	(void)state;
+	assert_int_equal(part_replay(p, collect, &(struct buf){0}, &e), 0);
+	assert_int_equal(part_close(p, &e), 0);
+	assert_false(tmp_exists(part)); /* nothing was begun */
+
+	tmp_puts(part, torn);
+	set_time(part);
+	p = must_open(path, 1);
+	assert_int_equal(part_replay(p, refuses, NULL, &e), -1);
+	assert_int_equal(part_close(p, &e), 0);
+	assert_untouched(part, torn);
+	p = must_open(path, 1);
+	assert_int_equal(part_replay(p, NULL, NULL, &e), 0);
+	assert_int_equal(part_close(p, &e), 0);
+	assert_untouched(part, torn);
+
+	assert_int_equal(unlink(part), 0);
+	tmp_puts(path, whole);
+	set_time(path);
+	p = must_open(path, 1);
+	assert_int_equal(part_replay(p, NULL, NULL, &e), 0);
+	assert_int_equal(part_close(p, &e), 0);
+	assert_untouched(path, whole);
+	p = must_open(path, 1);
+	assert_int_equal(part_finish(p, &e), 0); /* nor by a run that had nothing to do */
+	assert_untouched(path, whole);
+	free(part);
+	tmp_clean();
+}
+
 /* A file cut at every byte: what is left are the whole lines or frames before the cut. */
 static void cut_at_every_byte(void **state)
 {
@@ -217,6 +274,10 @@ static void cut_at_every_byte(void **state)
 			tmp_write(part, all.data, cut);
 			p = must_open(path, 1);
 			assert_int_equal(part_replay(p, NULL, NULL, &e), 0);
+			left = tmp_read(part);
+			assert_int_equal(left.len, cut); /* not yet */
+			buf_free(&left);
+			assert_int_equal(part_begin(p, &e), 0);
 			left = tmp_read(part);
 			assert_int_equal(left.len, ends[k]);
 			buf_free(&left);
@@ -519,6 +580,7 @@ int main(void)
 	    cmocka_unit_test(goes_on),
 	    cmocka_unit_test(replay_error_names_the_line),
 	    cmocka_unit_test(foreign_file_stays),
+	    cmocka_unit_test(looking_changes_nothing),
 	    cmocka_unit_test(cut_at_every_byte),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(refuses_the_other_kind),
