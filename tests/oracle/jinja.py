@@ -1,4 +1,5 @@
-"""jinja.py RENDERER TEMPLATES: compares RENDERER (jinja_render.c) with Jinja2; prints TAP."""
+"""jinja.py RENDERER TEMPLATES: compares RENDERER (jinja_render.c) with Jinja2; prints TAP.
+jinja.py --record: what Jinja2 says to small templates, for RECORDED, which make check replays."""
 import datetime
 import glob
 import json
@@ -21,6 +22,8 @@ import jinja_snippets  # noqa: E402
 
 NOW = 1767323045  # 2026-01-02 03:04:05
 SHOWN = 12
+RECORDED = os.path.join(os.path.dirname(__file__), "../data/jinja.jsonl")
+RECORDED_RANDOM = 600
 RANDOM = int(os.environ.get("E3_RANDOM_TEMPLATES", "4000"))
 SEED = int(os.environ.get("E3_SEED", "1"))
 ADDRESS = re.compile(" at 0x|generator object|built-in method", re.I)
@@ -162,8 +165,34 @@ def unicode_cases():
             yield f"U+{cp:04X}", template, {"s": chr(cp)}
 
 
+def recorded(env):
+    """The lines of RECORDED: the context, then a template each with its text or its error."""
+    cache, context = {}, json.dumps(jinja_snippets.CONTEXT)
+    yield json.dumps({"context": jinja_snippets.CONTEXT, "now": NOW})
+    for _, template, _ in [*jinja_snippets.cases(), *jinja_random.cases(1, RECORDED_RANDOM)]:
+        want, error = theirs(env, cache, template, context)
+        if error is None and not ADDRESS.search(want):
+            yield json.dumps({"template": template, "want": want})
+        elif error is not None:
+            yield json.dumps({"template": template, "raises": clean(str(error)) if isinstance(error, Raised) else ""})
+
+
+def check_recorded(tap, env):
+    with open(RECORDED, encoding="utf-8") as f:
+        have = f.read().splitlines()
+    want = list(recorded(env))
+    wrong = [w for h, w in zip(have, want) if h != w]
+    for line in wrong[:SHOWN]:
+        print(f"# Jinja2 says {line}")
+    tap.ok(have == want, f"{len(want) - 1} recorded answers are Jinja2's")
+
+
 def main():
+    if sys.argv[1] == "--record":
+        print("\n".join(recorded(environment())))
+        return False
     ours, env, tap = Renderer(sys.argv[1]), environment(), Tap()
+    check_recorded(tap, env)
     compare(tap, env, ours, jinja_snippets.cases(), "small templates")
     compare(tap, env, ours, jinja_random.cases(SEED, RANDOM), "random templates")
     if unicodedata.unidata_version == UNICODE:
