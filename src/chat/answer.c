@@ -153,7 +153,8 @@ static int decode(struct answer_text *t, const struct ints *ids, struct buf *raw
 		if (k < ids->n && !bpe_is_special(t->c->bpe, ids->v[k]))
 			continue;
 		buf_reset(raw);
-		rc = bpe_decode(t->c->bpe, ids->v + from, k - from, raw, e);
+		if (k > from)
+			rc = bpe_decode(t->c->bpe, ids->v + from, k - from, raw, e);
 		utf8_repair(&text, raw->data ? raw->data : "", raw->len);
 		if (k == ids->n || rc < 0)
 			break;

@@ -92,7 +92,6 @@ struct chat *chat_open(const struct chat_opt *opt, struct err *e)
 	c->kimi = strcmp(bpe_family(c->bpe), "kimi") == 0;
 	find_ends(c);
 	chat_probe(c, &c->plain);
-	c->plain.local = c->plain.kimi_think && chat_probe_local(c, &c->plain);
 	if (c->with_tools.jinja)
 		chat_probe(c, &c->with_tools);
 	return c;
@@ -132,6 +131,7 @@ struct chat_work *chat_work_open(const struct chat *c)
 
 	w->c = c;
 	w->bpe = bpe_work_open(c->bpe);
+	w->memo = jinja_memo_open();
 	return w;
 }
 
@@ -145,6 +145,7 @@ void chat_work_close(struct chat_work *w)
 	jinja_out_free(&w->full);
 	jinja_out_free(&w->target);
 	jinja_out_free(&w->aux);
+	jinja_memo_close(w->memo);
 	buf_free(&w->text);
 	buf_free(&w->mask);
 	buf_free(&w->scratch);

@@ -144,9 +144,10 @@ int chat_encode(struct chat_work *w, const struct jinja_out *text, unsigned how,
 	return add_rest(w, &r, how, e);
 }
 
-int chat_encode_prompt(struct chat_work *w, unsigned how, size_t same, struct err *e)
+int chat_encode_prompt(struct chat_work *w, unsigned how, struct err *e)
 {
 	const struct buf *text = &w->prompt.text;
+	size_t same = w->prompt.renderings == w->rendering + 1 ? w->prompt.same : 0;
 	struct rest r = {
 	    &w->prompt, 0, how & ENC_HF_COMPAT ? BPE_HF_COMPAT : 0, &w->ids, &w->starts};
 
@@ -157,6 +158,7 @@ int chat_encode_prompt(struct chat_work *w, unsigned how, size_t same, struct er
 	else
 		w->ids.n = w->starts.n = w->text.len = 0;
 	w->how = how;
+	w->rendering = w->prompt.renderings;
 	if (add_rest(w, &r, how, e) < 0) {
 		w->ids.n = w->starts.n = w->text.len = 0;
 		return -1;

@@ -6,7 +6,6 @@
  *	prepare.c	messages as the served template sees them
  *	tools*.c	tools as the served template sees them
  *	render.c	a context around messages, rendered
- *	local.c		prompts from messages rendered once each
  *	encode.c	rendered text -> ids, the common prefix of two prompts encoded once
  *	target.c	what the model wrote in a turn, as text
  *	lost.c		whether that text holds all that the turn holds
@@ -30,7 +29,6 @@ struct chat_tmpl {
 	int null_dropped; /* can't take null content beside a call */
 	int takes_parts;  /* prints a list of text parts */
 	int kimi_think;	  /* Kimi's turn with a think block: targets are built, not cut out */
-	int local;	  /* renders messages by themselves: local.c */
 };
 
 struct chat {
@@ -56,10 +54,12 @@ struct chat_work {
 	struct jinja_out full;	 /* a conversation through its turn */
 	struct jinja_out target; /* the turn alone */
 	struct jinja_out aux;
+	struct jinja_memo *memo; /* for prompt and full, over the turns of one conversation */
 	/* the last prompt encoded, kept from call to call */
 	struct buf text;
 	struct ints ids, starts;
-	unsigned how; /* ENC_ */
+	unsigned how;		 /* ENC_ */
+	unsigned long rendering; /* whose text it is, in prompt */
 	/* scratch of encode.c */
 	struct ints some, some_starts;
 	/* the record being made: turns.c */
@@ -98,6 +98,7 @@ struct chat_ask {
 	const struct jval *tools, *tools_ts, *kwargs; /* NULL: none */
 	int prompt;				      /* add_generation_prompt */
 	int thinking_off;			      /* whatever kwargs say */
+	struct jinja_memo *memo;		      /* NULL: none */
 };
 int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct chat_ask *ask,
     struct arena *a, struct jinja_out *out, struct err *e);
@@ -118,6 +119,7 @@ struct chat_prep {
 	struct jval *hist; /* messages as history sees them; the first `ready` are made */
 	size_t ready;
 	struct jval *tools, *tools_ts; /* NULL: none */
+	struct jinja_memo *memo;       /* for renderings of hist; NULL: none */
 };
 int chat_prepare(struct chat_prep *p, const struct chat *c, const struct chat_conv *conv,
     struct arena *a, struct err *e);
@@ -130,14 +132,6 @@ int chat_is_role(const struct jval *message, const char *role);
 /* A copy of a value whose strings all carry an origin. */
 struct jval chat_tagged(struct arena *a, const struct jval *v, uint32_t origin);
 
-/* local.c: for a template that is `local`. In p's arena; NULL where the conversation is none for
- * it. chat_local_prompt leaves the prompt of messages[0..n) in w->prompt, and in *same how much of
- * it was there before; -1: render it whole. */
-struct chat_local;
-struct chat_local *chat_local_open(struct chat_work *w, struct chat_prep *p);
-int chat_local_prompt(struct chat_work *w, struct chat_local *l, size_t n, size_t *same);
-int chat_probe_local(const struct chat *c, struct chat_tmpl *t); /* whether it is */
-
 /* tools.c: the tools as the served template sees them. */
 int chat_prepare_tools(struct chat_prep *p, struct err *e);
 /* tools_ts.c: Kimi's declarations, appended; -1 where the tools have none and the template falls
@@ -146,8 +140,8 @@ int chat_tools_ts(struct buf *out, const struct jval *tools, struct arena *a);
 
 /* encode.c */
 enum { ENC_NO_SPECIAL_IN_CONTENT = 1, ENC_HF_COMPAT = 2 };
-/* w->prompt -> w->ids, w->starts. The first `same` bytes are known to be the last prompt's. */
-int chat_encode_prompt(struct chat_work *w, unsigned how, size_t same, struct err *e);
+/* w->prompt -> w->ids, w->starts. */
+int chat_encode_prompt(struct chat_work *w, unsigned how, struct err *e);
 /* Appends the ids of any rendering; starts may be NULL. */
 int chat_encode(struct chat_work *w, const struct jinja_out *text, unsigned how, struct ints *ids,
     struct ints *starts, struct err *e);

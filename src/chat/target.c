@@ -161,8 +161,13 @@ struct turn {
 static int from_render(
     struct chat_work *w, const struct turn *t, int own_prompt, int thinking_off, struct err *e)
 {
-	struct chat_ask ask = {
-	    t->messages, t->n, t->p->tools, t->p->tools_ts, t->p->conv->kwargs, 0, thinking_off};
+	struct chat_ask ask = {.messages = t->messages,
+	    .n = t->n,
+	    .tools = t->p->tools,
+	    .tools_ts = t->p->tools_ts,
+	    .kwargs = t->p->conv->kwargs,
+	    .thinking_off = thinking_off,
+	    .memo = t->messages == t->p->hist && !own_prompt ? t->p->memo : NULL};
 	const struct jinja_out *prompt = &w->prompt;
 
 	if (chat_render(w->c, t->p->t, &ask, t->p->a, &w->full, e) < 0)

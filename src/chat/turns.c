@@ -16,10 +16,8 @@ struct maker {
 	struct chat_turns *out;
 	struct arena *a;
 	size_t cap;		  /* of out->seq */
-	size_t turn;		  /* the last supervised one of the open sequence */
-	unsigned how;		  /* ENC_ */
-	struct chat_local *local; /* NULL: prompts are rendered whole */
-	int guessed;		  /* some were not */
+	size_t turn;	/* the last supervised one of the open sequence */
+	unsigned how;	/* ENC_ */
 	int32_t *first; /* the prompt of the first user message, for MASK_AFTER_FIRST_USER */
 	size_t nfirst;
 };
@@ -32,7 +30,8 @@ struct some {
 
 static int render_prompt(struct chat_work *w, struct chat_prep *p, size_t n, struct err *e)
 {
-	struct chat_ask ask = {p->hist, n, p->tools, p->tools_ts, p->conv->kwargs, 1, 0};
+	struct chat_ask ask = {
+	    p->hist, n, p->tools, p->tools_ts, p->conv->kwargs, 1, 0, p->memo};
 
 	if (chat_prepare_history(p, n, e) < 0)
 		return -1;
@@ -42,7 +41,7 @@ static int render_prompt(struct chat_work *w, struct chat_prep *p, size_t n, str
 static int own_prompt(
     struct chat_work *w, struct chat_prep *p, size_t n, unsigned how, struct err *e)
 {
-	return render_prompt(w, p, n, e) < 0 ? -1 : chat_encode_prompt(w, how, 0, e);
+	return render_prompt(w, p, n, e) < 0 ? -1 : chat_encode_prompt(w, how, e);
 }
 
 int chat_prompt(const struct chat *c, struct chat_work *w, const struct chat_conv *conv, size_t n,
@@ -54,7 +53,7 @@ int chat_prompt(const struct chat *c, struct chat_work *w, const struct chat_con
 	if (chat_prepare(&p, c, conv, &w->arena, e) < 0 || render_prompt(w, &p, n, e) < 0)
 		return -1;
 	if (ids) {
-		if (chat_encode_prompt(w, 0, 0, e) < 0)
+		if (chat_encode_prompt(w, 0, e) < 0)
 			return -1;
 		ints_add(ids, w->ids.v, w->ids.n);
 	}
@@ -187,25 +186,12 @@ static int own_answer(struct maker *m, size_t i, int cut, struct some *out, stru
 	return 0;
 }
 
-/* Turn i's prompt, put together where that can be. */
-static int some_prompt(struct maker *m, size_t i, struct err *e)
-{
-	size_t same;
-
-	if (m->local && chat_local_prompt(m->w, m->local, i, &same) == 0) {
-		m->guessed = 1;
-		return chat_encode_prompt(m->w, m->how, same, e);
-	}
-	m->local = NULL;
-	return own_prompt(m->w, &m->p, i, m->how, e);
-}
-
 /* A served prompt stands for ours even where ours can't be rendered. */
 static int turn_prompt(struct maker *m, size_t i, const struct chat_gen *gen, struct some *out,
     int *own, struct err *e)
 {
 	struct chat_work *w = m->w;
-	int rc = some_prompt(m, i, e);
+	int rc = own_prompt(w, &m->p, i, m->how, e);
 
 	*own = rc == 0;
 	*out = (struct some){w->ids.v, w->ids.n};
@@ -290,26 +276,13 @@ static int all_turns(struct maker *m, size_t last, struct err *e)
 	return 0;
 }
 
-/* Whether the last prompt that was put together is what the template makes of it. */
-static int guess_holds(struct maker *m, size_t last)
-{
-	struct chat_work *w = m->w;
-	const struct chat_ask ask = {
-	    m->p.hist, last, m->p.tools, m->p.tools_ts, m->p.conv->kwargs, 1, 0};
-	struct err why;
-
-	return m->local && chat_render(w->c, m->p.t, &ask, m->p.a, &w->full, &why) == 0 &&
-	       w->full.text.len == w->prompt.text.len &&
-	       memcmp(w->full.text.data, w->prompt.text.data, w->full.text.len) == 0;
-}
-
-/* Where few turns are to be learnt, whole renderings are as cheap. */
-#define WORTH_GUESSING 4
+/* Where few turns are to be learnt, taking notes costs more than it saves. */
+#define WORTH_NOTING 3
 
 static int by_turns(struct maker *m, struct err *e)
 {
 	const struct chat_conv *conv = m->p.conv;
-	size_t last = 0, n = 0, specials = m->out->specials;
+	size_t last = 0, n = 0;
 
 	for (size_t i = 0; i < conv->n; i++)
 		if (conv->weight[i]) {
@@ -318,15 +291,10 @@ static int by_turns(struct maker *m, struct err *e)
 		}
 	if (n == 0)
 		return 0;
-	if (m->p.t->local && n >= WORTH_GUESSING && !m->opt->last_turn_only)
-		m->local = chat_local_open(m->w, &m->p);
-	if (all_turns(m, last, e) < 0)
-		return -1;
-	if (!m->guessed || guess_holds(m, last))
-		return 0;
-	m->local = NULL;
-	m->cap = 0;
-	*m->out = (struct chat_turns){.specials = specials};
+	if (n >= WORTH_NOTING && !m->opt->last_turn_only) {
+		jinja_memo_reset(m->w->memo, m->p.hist);
+		m->p.memo = m->w->memo;
+	}
 	return all_turns(m, last, e);
 }
 

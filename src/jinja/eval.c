@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "jinja/memo.h"
 #include "jinja/text.h"
 
 struct value *frame_slot(struct frame *f, struct var v)
@@ -21,8 +22,11 @@ static int eval_const(struct rt *rt, struct frame *f, const struct node *n, stru
 
 static int eval_name(struct rt *rt, struct frame *f, const struct node *n, struct value *out)
 {
-	(void)rt;
-	*out = *frame_slot(f, n->var);
+	struct value *slot = frame_slot(f, n->var);
+
+	*out = *slot;
+	if (rt->note)
+		memo_read(rt, f, n, slot);
 	if (out->kind == V_MISSING)
 		value_undef(out, UNDEF_NAME, n->name.p, n->name.n);
 	return 0;
@@ -68,8 +72,17 @@ static int eval_dict(struct rt *rt, struct frame *f, const struct node *n, struc
 int eval_truth(struct rt *rt, struct frame *f, const struct node *n)
 {
 	struct value v;
+	struct memo_mark since;
+	int yes;
 
-	return eval(rt, f, n, &v) < 0 ? -1 : value_truth(rt, &v);
+	if (!rt->note)
+		return eval(rt, f, n, &v) < 0 ? -1 : value_truth(rt, &v);
+	since = memo_mark(rt);
+	if (eval(rt, f, n, &v) < 0)
+		return -1;
+	yes = value_truth(rt, &v);
+	memo_truth(rt, f, n, &since, yes);
+	return yes;
 }
 
 static int eval_cond(struct rt *rt, struct frame *f, const struct node *n, struct value *out)
@@ -197,7 +210,11 @@ static int eval_attr(struct rt *rt, struct frame *f, const struct node *n, struc
 	if (eval(rt, f, n->a, &of) < 0)
 		return -1;
 	rt->at = n;
-	return attr_get(rt, &of, n->name, out);
+	if (attr_get(rt, &of, n->name, out) < 0)
+		return -1;
+	if (rt->note && (of.kind == V_NAMESPACE || of.kind == V_LOOP))
+		memo_member(rt, f, n, &of, out);
+	return 0;
 }
 
 static int eval_item(struct rt *rt, struct frame *f, const struct node *n, struct value *out)
@@ -262,6 +279,16 @@ static eval_fn *const by_kind[N_KINDS] = {
     [N_TEST] = eval_test,
 };
 
+static int eval_noted(struct rt *rt, struct frame *f, const struct node *n, struct value *out)
+{
+	struct memo_mark since = memo_mark(rt);
+	int rc = by_kind[n->kind](rt, f, n, out);
+
+	if (rc == 0)
+		memo_value(rt, f, n, &since, out);
+	return rc;
+}
+
 int eval(struct rt *rt, struct frame *f, const struct node *n, struct value *out)
 {
 	int rc;
@@ -271,7 +298,7 @@ int eval(struct rt *rt, struct frame *f, const struct node *n, struct value *out
 		return -1;
 	if (++rt->nest > rt->max.depth * NEST)
 		return rt_fail(rt, "evaluation nested deeper than %u", rt->max.depth * NEST);
-	rc = by_kind[n->kind](rt, f, n, out);
+	rc = rt->note ? eval_noted(rt, f, n, out) : by_kind[n->kind](rt, f, n, out);
 	rt->nest--;
 	return rc;
 }

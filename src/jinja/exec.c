@@ -2,6 +2,7 @@
 
 #include "jinja/eval.h"
 #include "jinja/iter.h"
+#include "jinja/memo.h"
 #include "jinja/text.h"
 
 struct frame *frame_new(struct rt *rt, struct frame *outer, size_t slots)
@@ -26,6 +27,8 @@ void scope_enter(struct rt *rt, struct frame *f, const struct scope *s)
 		default: break;
 		}
 	}
+	if (rt->note)
+		memo_enter(rt, f, s);
 }
 
 void scope_leave(struct frame *f, const struct scope *s)
@@ -86,13 +89,19 @@ int assign(struct rt *rt, struct frame *f, const struct node *target, const stru
 	struct value ns, name;
 
 	if (target->kind == N_NAME) {
-		*frame_slot(f, target->var) = *v;
+		struct value *slot = frame_slot(f, target->var);
+
+		*slot = *v;
+		if (rt->note)
+			memo_set(rt, slot);
 		return 0;
 	}
 	if (target->kind == N_TUPLE)
 		return unpack(rt, f, target, v);
 	if (namespace_of(rt, f, target, &ns) < 0)
 		return -1;
+	if (rt->note)
+		memo_set_member(rt, f, target, &ns);
 	value_str(&name, target->name.p, target->name.n);
 	return dict_set(rt, ns.u.dict, &name, v);
 }
@@ -194,6 +203,20 @@ int eval_loop_filter(struct rt *rt, struct frame *f, const struct node *loop, st
 	return assign(rt, f, loop->d, item) < 0 ? -1 : eval_truth(rt, f, loop->c);
 }
 
+/* The body, its variables set; run or, if it was run before, done again. */
+static int loop_body(struct rt *rt, struct frame *f, const struct node *n, const struct value *item)
+{
+	int flow;
+
+	if (!rt->env->memo || rt->note)
+		return exec_list(rt, f, n->list);
+	if (memo_begin(rt, f, n, item, &flow))
+		return flow;
+	flow = exec_list(rt, f, n->list);
+	memo_end(rt, flow);
+	return flow;
+}
+
 /* The iterations. *through: some body ran to its end. */
 static int run_loop(
     struct rt *rt, struct frame *f, const struct node *n, struct loop *l, int *through)
@@ -208,9 +231,12 @@ static int run_loop(
 		if (assign(rt, f, n->a, &item) < 0)
 			return -1;
 		scope_enter(rt, f, &n->scope[0]);
-		if (n->var.slot != NO_SLOT)
+		if (n->var.slot != NO_SLOT) {
 			f->slot[n->var.slot] = (struct value){.kind = V_LOOP, .u.loop = l};
-		flow = exec_list(rt, f, n->list);
+			if (rt->note)
+				memo_set(rt, &f->slot[n->var.slot]);
+		}
+		flow = loop_body(rt, f, n, &item);
 		if (flow < 0)
 			return -1;
 		if (flow == FLOW_BREAK)
@@ -264,6 +290,8 @@ static int exec_macro(struct rt *rt, struct frame *f, const struct node *n)
 
 	*m = (struct macro){n, f};
 	*frame_slot(f, n->a->var) = (struct value){.kind = V_MACRO, .u.macro = m};
+	if (rt->note)
+		memo_set(rt, frame_slot(f, n->a->var));
 	return FLOW_NEXT;
 }
 

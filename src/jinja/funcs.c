@@ -82,6 +82,8 @@ static int do_dict(struct rt *rt, const struct call *c, struct value *out)
 static int do_namespace(struct rt *rt, const struct call *c, struct value *out)
 {
 	*out = (struct value){.kind = V_NAMESPACE, .u.dict = dict_new(rt, c->raw->nkw)};
+	out->u.dict->born = rt->iteration;
+	out->u.dict->number = ++rt->spaces;
 	return fill_dict(rt, c->raw, out->u.dict);
 }
 

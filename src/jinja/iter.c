@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "jinja/eval.h"
+#include "jinja/memo.h"
 #include "jinja/rt.h"
 #include "jinja/text.h"
 
@@ -96,8 +97,11 @@ int iter_can(const struct value *v)
 
 struct iter *iter_open(struct rt *rt, const struct value *v, struct iter *mem)
 {
-	if (v->kind == V_ITER)
+	if (v->kind == V_ITER) {
+		if (rt->note && v->u.iter->born != rt->iteration)
+			memo_spoil(rt);
 		return v->u.iter;
+	}
 	*mem = (struct iter){.next = next_of(v), .over = *v};
 	if (mem->next)
 		return mem;
@@ -124,7 +128,7 @@ struct iter *iter_new(struct rt *rt, const struct value *over,
 {
 	struct iter *it = rt_alloc(rt, sizeof(*it));
 
-	*it = (struct iter){.next = next, .over = *over};
+	*it = (struct iter){.next = next, .over = *over, .born = rt->iteration};
 	*out = (struct value){.kind = V_ITER, .u.iter = it};
 	return it;
 }

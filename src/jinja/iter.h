@@ -20,6 +20,7 @@ struct iter {
 	struct value over; /* what is walked */
 	size_t i;
 	int done;
+	uint32_t born;	   /* of a generator: memo.h's iteration that made it */
 	struct iter *from; /* of a generator: where its items come from, once it is opened */
 	void *how;	   /* of a generator: its own */
 };

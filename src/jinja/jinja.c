@@ -126,6 +126,9 @@ int jinja_render(
 	struct rt rt = {.t = t, .env = env, .out = out, .e = e};
 	struct frame *f;
 
+	out->before = out->text.len;
+	out->same = out->written = 0;
+	out->renderings++;
 	buf_reset(&out->text);
 	out->nruns = 0;
 	arena_reset(&out->scratch);

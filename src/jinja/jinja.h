@@ -57,7 +57,24 @@ struct jinja_out {
 	struct jinja_run *runs;
 	size_t nruns, cap;
 	struct arena scratch; /* the interpreter's values */
+	/* Of the rendering before this one: */
+	size_t same; /* so many bytes at the beginning are known to be as they were */
+	size_t before, written; /* its length; up to here it is written over */
+	unsigned long renderings;
 };
+
+/* What the loops of earlier renderings did, for renderings that are much alike, as the prompts of
+ * one conversation are: see memo.h. The text is what it is without. One template and one thread;
+ * reset when strings, objects or arrays of the context change, but for the elements of the array
+ * at `changing` (its .v; NULL: none). Outputs that are rendered with a memo are written by
+ * nobody else in between. */
+struct jinja_memo;
+struct jinja_memo *jinja_memo_open(void);
+void jinja_memo_reset(struct jinja_memo *m, const void *changing);
+/* Iterations done from notes since the reset. */
+size_t jinja_memo_hits(const struct jinja_memo *m);
+void jinja_memo_close(struct jinja_memo *m); /* NULL is allowed */
+
 
 #define JINJA_NO_TIME INT64_MIN /* strftime_now is an error: nothing may depend on the day */
 
@@ -66,6 +83,7 @@ struct jinja_env {
 				     * origins of its strings are below 2^31 */
 	int64_t now; /* strftime_now's time, seconds since 1970, read as UTC; or JINJA_NO_TIME */
 	struct jinja_limits limits;
+	struct jinja_memo *memo; /* or NULL */
 };
 
 /* Renders into out (reset first). Class "template": raise_exception's text, an undefined

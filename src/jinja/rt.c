@@ -56,26 +56,77 @@ int rt_step(struct rt *rt, size_t bytes)
 	return 0;
 }
 
-int rt_emit(struct rt *rt, const char *p, size_t n, uint32_t origin)
+static int check_room(struct rt *rt, size_t n)
 {
-	struct jinja_out *o = rt->out;
-	uint32_t generation = ((origin | rt->generation) & ORIGIN_GENERATION) != 0;
-	struct jinja_run *last = o->nruns > rt->floor ? &o->runs[o->nruns - 1] : NULL;
-
-	origin &= ~ORIGIN_GENERATION;
-	if (n == 0)
-		return 0;
 	if (rt_step(rt, n) < 0)
 		return -1;
-	if (n > rt->max.output || o->text.len > rt->max.output - n)
+	if (n > rt->max.output || rt->out->text.len > rt->max.output - n)
 		return rt_fail(rt, "the template prints more than %zu bytes", rt->max.output);
+	return 0;
+}
+
+/* Whether the last rendering's bytes are still in the output's memory behind the text so far. */
+static int still_there(const struct jinja_out *o, size_t n)
+{
+	return o->text.len >= o->written && o->text.len <= o->before &&
+	       n <= o->before - o->text.len;
+}
+
+static void add_bytes(struct jinja_out *o, const char *p, size_t n)
+{
+	if (o->same == o->text.len && still_there(o, n) &&
+	    memcmp(o->text.data + o->text.len, p, n) == 0) {
+		o->text.len += n;
+		o->same += n;
+		return;
+	}
 	buf_add(&o->text, p, n);
+	if (o->text.len > o->written)
+		o->written = o->text.len;
+}
+
+static void add_run(struct rt *rt, size_t end, uint32_t origin, uint32_t generation)
+{
+	struct jinja_out *o = rt->out;
+	struct jinja_run *last = o->nruns > rt->floor ? &o->runs[o->nruns - 1] : NULL;
+
 	if (last && last->origin == origin && last->generation == generation) {
-		last->end = o->text.len;
-		return 0;
+		last->end = end;
+		return;
 	}
 	o->runs = xgrow(o->runs, &o->cap, o->nruns + 1, sizeof(*o->runs));
-	o->runs[o->nruns++] = (struct jinja_run){o->text.len, origin, generation};
+	o->runs[o->nruns++] = (struct jinja_run){end, origin, generation};
+}
+
+int rt_emit(struct rt *rt, const char *p, size_t n, uint32_t origin)
+{
+	if (n == 0)
+		return 0;
+	if (check_room(rt, n) < 0)
+		return -1;
+	add_bytes(rt->out, p, n);
+	add_run(rt, rt->out->text.len, origin & ~ORIGIN_GENERATION,
+	    ((origin | rt->generation) & ORIGIN_GENERATION) != 0);
+	return 0;
+}
+
+int rt_emit_runs(struct rt *rt, const char *p, const struct jinja_run *run, size_t nrun, int there)
+{
+	struct jinja_out *o = rt->out;
+	const size_t n = nrun ? run[nrun - 1].end : 0, at = o->text.len;
+
+	if (n == 0)
+		return 0;
+	if (check_room(rt, n) < 0)
+		return -1;
+	if (there && still_there(o, n)) {
+		o->same += o->same == at ? n : 0;
+		o->text.len += n;
+	} else {
+		add_bytes(o, p, n);
+	}
+	for (size_t i = 0; i < nrun; i++)
+		add_run(rt, at + run[i].end, run[i].origin, run[i].generation);
 	return 0;
 }
 
@@ -98,6 +149,7 @@ void rt_capture(struct rt *rt, struct capture *c)
 {
 	*c = (struct capture){rt->out->text.len, rt->out->nruns, rt->floor};
 	rt->floor = rt->out->nruns;
+	rt->captures++;
 }
 
 void rt_drop(struct rt *rt, const struct capture *c)
@@ -105,6 +157,9 @@ void rt_drop(struct rt *rt, const struct capture *c)
 	rt->out->text.len = c->text;
 	rt->out->nruns = c->run;
 	rt->floor = c->floor;
+	rt->captures--;
+	if (rt->out->same > c->text)
+		rt->out->same = c->text;
 }
 
 static uint32_t inner_origin(const struct jinja_run *r)

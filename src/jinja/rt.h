@@ -13,6 +13,7 @@
 #include "jinja/value.h"
 
 struct node;
+struct memo_note;
 
 #define ORIGIN_GENERATION 0x80000000u /* set in origins inside {% generation %} */
 #define NEST		  12	      /* evaluations in one another, for each macro call */
@@ -31,6 +32,10 @@ struct rt {
 	unsigned calls, nest, depth; /* of macros, of evaluation, of values */
 	int failed;		     /* the first error stays */
 	uint32_t generation;	     /* ORIGIN_GENERATION or 0 */
+	unsigned captures;	     /* open now */
+	struct memo_note *note;	     /* the iteration that memo.h takes note of, or NULL */
+	uint32_t iteration, iterations; /* its number; numbers given */
+	uint32_t spaces;		/* namespaces made */
 };
 
 /* The variables of one macro call, or of the template. */
@@ -51,6 +56,10 @@ int rt_step(struct rt *rt, size_t bytes);
 
 /* Into the output. */
 int rt_emit(struct rt *rt, const char *p, size_t n, uint32_t origin);
+/* A text with its runs, whose ends count from its start. there: it stands in the output's memory at
+ * this place since the last rendering, if nothing was written over it. */
+int rt_emit_runs(
+    struct rt *rt, const char *p, const struct jinja_run *run, size_t nrun, int there);
 int rt_print(struct rt *rt, const struct value *v); /* Python's str() of v */
 
 /* What is printed between the two becomes a string. */

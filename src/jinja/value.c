@@ -66,11 +66,11 @@ void value_of_json(struct rt *rt, const struct jval *j, struct value *out)
 		break;
 	case J_ARR:
 		*out = (struct value){.kind = V_LIST, .u.list = rt_alloc(rt, sizeof(struct list))};
-		*out->u.list = (struct list){.n = j->u.arr.n, .src = j};
+		*out->u.list = (struct list){.n = j->u.arr.n, .src = j, .of = j};
 		break;
 	case J_OBJ:
 		*out = (struct value){.kind = V_DICT, .u.dict = rt_alloc(rt, sizeof(struct dict))};
-		*out->u.dict = (struct dict){.n = j->u.obj.n, .src = j};
+		*out->u.dict = (struct dict){.n = j->u.obj.n, .src = j, .of = j};
 		break;
 	}
 }
