@@ -139,7 +139,9 @@ struct scan {
 	uint64_t bad; /* a sign bit: some element is NaN or Inf */
 };
 
-static struct scan scan(const char *p, size_t n, struct lanes k)
+/* Inlined into each of those below, which differ in the width of their vectors. */
+static inline __attribute__((always_inline)) struct scan scan_with(
+    const char *p, size_t n, struct lanes k)
 {
 	uint64_t any = 0, bad = 0, x;
 	size_t i = 0;
@@ -162,6 +164,31 @@ static struct scan scan(const char *p, size_t n, struct lanes k)
 	}
 	return (struct scan){any & k.value, bad & ~k.value};
 }
+
+typedef struct scan scan_fn(const char *p, size_t n, struct lanes k);
+
+static struct scan scan_plain(const char *p, size_t n, struct lanes k)
+{
+	return scan_with(p, n, k);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static struct scan scan_avx2(
+    const char *p, size_t n, struct lanes k)
+{
+	return scan_with(p, n, k);
+}
+
+static scan_fn *best_scan(void)
+{
+	return __builtin_cpu_supports("avx2") ? scan_avx2 : scan_plain;
+}
+#else
+static scan_fn *best_scan(void)
+{
+	return scan_plain;
+}
+#endif
 
 static int slot_error(const struct states *s, unsigned slot, size_t row, const char *class,
     const char *what, struct err *e)
@@ -216,6 +243,7 @@ int states_check(const struct states *s, int embedding, struct err *e)
 {
 	size_t bytes = s->hidden * dtypes[s->dtype].size;
 	struct lanes k = lanes_of(s->dtype);
+	scan_fn *scan = best_scan();
 	struct sameness d;
 
 	memset(&d, 0xff, sizeof(d));

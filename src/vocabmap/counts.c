@@ -14,35 +14,64 @@ void counts_init(struct counts *c, uint64_t vocab)
 {
 	*c = (struct counts){.vocab = vocab};
 	c->id = xcalloc(vocab, sizeof(*c->id));
+	c->recent = xcalloc(2 * vocab, sizeof(*c->recent));
 }
 
 void counts_free(struct counts *c)
 {
 	free(c->id);
+	free(c->recent);
 	*c = (struct counts){0};
 }
 
 /* ---- records ---- */
 
+/* Tokens that are packed at once: loops of constant length, of which compilers make vectors. */
+enum { STEP = 16 };
+
+/* id * 2 + mask; returns whether an id is over the limit. */
+static uint32_t pack_step(uint32_t *to, const int32_t *ids, const char *mask, uint32_t limit)
+{
+	uint32_t v[STEP], over = 0;
+	unsigned char m[STEP];
+
+	memcpy(v, ids, sizeof(v));
+	memcpy(m, mask, sizeof(m));
+	for (int i = 0; i < STEP; i++)
+		over |= v[i] >= limit;
+	for (int i = 0; i < STEP; i++)
+		v[i] = v[i] << 1 | m[i];
+	memcpy(to, v, sizeof(v));
+	return over;
+}
+
+static int range_error(const struct counts_in *in, uint64_t vocab, struct err *e)
+{
+	size_t i = 0;
+
+	while ((uint64_t)in->v.v[i] < vocab)
+		i++;
+	return err_set(e, "range", "input_ids[%zu]: %d is outside the target vocabulary of %llu", i,
+	    (int)in->v.v[i], (unsigned long long)vocab);
+}
+
 static int pack(struct buf *out, const struct counts_in *in, uint64_t vocab, struct err *e)
 {
+	static const char none[STEP];
 	const int32_t *v = in->v.v;
 	const char *mask = in->m.len > 0 ? in->m.data : NULL;
-	size_t n = in->v.n;
+	size_t n = in->v.n, i = 0;
 	uint32_t *to = (void *)buf_room(out, n * sizeof(*to));
 	uint32_t over = 0, limit = (uint32_t)vocab;
 
-	for (size_t i = 0; i < n; i++) {
+	for (; n - i >= STEP; i += STEP)
+		over |= pack_step(to + i, v + i, mask ? mask + i : none, limit);
+	for (; i < n; i++) {
 		over |= (uint32_t)v[i] >= limit;
-		to[i] = (uint32_t)v[i] << 1;
+		to[i] = (uint32_t)v[i] << 1 | (mask && mask[i]);
 	}
-	for (size_t i = 0; mask && i < n; i++)
-		to[i] |= mask[i] != 0;
-	for (size_t i = 0; over && i < n; i++)
-		if ((uint32_t)v[i] >= limit)
-			return err_set(e, "range",
-			    "input_ids[%zu]: %d is outside the target vocabulary of %llu", i,
-			    (int)v[i], (unsigned long long)vocab);
+	if (over)
+		return range_error(in, vocab, e);
 	out->len += n * sizeof(*to);
 	return 0;
 }
@@ -76,18 +105,28 @@ void counts_add(struct counts *c, const struct buf *packed)
 {
 	const uint32_t *t = (const void *)packed->data;
 	size_t n = packed->len / sizeof(*t);
-	uint64_t supervised = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct count *k = &c->id[t[i] >> 1];
-
-		k->total++;
-		k->supervised += t[i] & 1;
-		supervised += t[i] & 1;
-	}
+	/* no count of 32 bits can have overflowed before */
+	if (c->recent_n + n > UINT32_MAX)
+		counts_fold(c);
+	for (size_t i = 0; i < n; i++)
+		c->recent[t[i]]++;
+	c->recent_n += n;
 	c->records++;
-	c->total += n;
-	c->supervised += supervised;
+}
+
+void counts_fold(struct counts *c)
+{
+	for (uint64_t i = 0; i < c->vocab && c->recent_n > 0; i++) {
+		uint64_t others = c->recent[2 * i], supervised = c->recent[2 * i + 1];
+
+		c->id[i].supervised += supervised;
+		c->id[i].total += others + supervised;
+		c->supervised += supervised;
+		c->total += others + supervised;
+	}
+	memset(c->recent, 0, 2 * c->vocab * sizeof(*c->recent));
+	c->recent_n = 0;
 }
 
 /* ---- files ---- */

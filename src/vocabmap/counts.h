@@ -25,7 +25,9 @@ struct count {
 struct counts {
 	uint64_t vocab; /* ids are below this */
 	uint64_t records, supervised, total;
-	struct count *id; /* vocab of them */
+	struct count *id; /* vocab of them; what counts_add took stands here after counts_fold */
+	uint32_t *recent; /* by id * 2 + mask: small enough for a processor's cache */
+	uint64_t recent_n;
 };
 
 void counts_init(struct counts *c, uint64_t vocab);
@@ -46,6 +48,8 @@ int counts_read(
 void counts_in_free(struct counts_in *in);
 /* Counts one record of packed tokens. */
 void counts_add(struct counts *c, const struct buf *packed);
+/* Adds what has been counted to `id`: before anybody looks there. */
+void counts_fold(struct counts *c);
 
 void counts_write(struct buf *out, const struct counts *c);
 /* Adds a file's counts. With c->vocab 0 the file's own is taken and c initialised. */

@@ -277,7 +277,10 @@ static int count(struct run *r, struct err *e)
 	static const struct flow_ops ops = {thread_open, thread_close, work, commit};
 	struct flow *f = flow_open(prog.name, &r->o->flow, e);
 
-	if (!f || flow_run(f, &ops, r, e) < 0 || make_map(r, e) < 0)
+	if (!f || flow_run(f, &ops, r, e) < 0)
+		goto fail;
+	counts_fold(&r->counts);
+	if (make_map(r, e) < 0)
 		goto fail;
 	flow_stat(f, "supervised", r->counts.supervised);
 	flow_stat(f, "total", r->counts.total);
