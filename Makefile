@@ -47,10 +47,17 @@ FUZZ    = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 all: $(PROGRAMS:%=$(BIN)/%)
 
+# Run only where the processor has them: bpe/window.c.
+ifeq ($(firstword $(subst -, ,$(shell $(CC) -dumpmachine))),x86_64)
+$(BUILD)/obj/bpe/window_avx2.o: VECTORS = -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt
+$(BUILD)/obj/bpe/window_avx512.o: VECTORS = -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt -mavx512f \
+    -mavx512bw -mavx512vl -mavx512vbmi2
+endif
+
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(say) CC $<
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(VECTORS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/libe3.a: $(LIBOBJ)
 	@rm -f $@

@@ -1,130 +1,135 @@
+#define _GNU_SOURCE  /* madvise: tables of many MiB want huge pages, each access would miss the TLB \
+		      */
 #include "bpe/cache.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 
-#define SHORT_FIRST (1u << 12)
-#define LONG_FIRST  (1u << 10)
+#define MANY_FIRST (1u << 9)
+#define HUGE_PAGE  ((size_t)2 << 20)
 
-/* Slots come in lines of 64 bytes. */
+/* Zeros, in lines of 64 bytes. Huge pages must be asked for before they are touched. */
 static void *new_table(size_t bytes)
 {
-	char *p = aligned_alloc(64, bytes);
+	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
+	char *p = aligned_alloc(align, bytes);
 
 	if (!p)
 		return xcalloc(SIZE_MAX, 2); /* ends the program */
-	memset(p, 0, bytes);
-	return p;
+#ifdef MADV_HUGEPAGE
+	if (bytes >= HUGE_PAGE)
+		(void)madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+	return memset(p, 0, bytes);
+}
+
+static struct cache_slot *new_slots(unsigned bits)
+{
+	return new_table(((size_t)1 << bits) * sizeof(struct cache_slot));
 }
 
 void cache_init(struct cache *c)
 {
-	*c = (struct cache){.slots = SHORT_FIRST, .mores = LONG_FIRST};
-	c->slot = new_table(c->slots * sizeof(*c->slot));
-	c->more = new_table(c->mores * sizeof(*c->more));
+	*c = (struct cache){.shift = 64 - CACHE_FIRST_BITS, .entries = MANY_FIRST};
+	c->slot = new_slots(CACHE_FIRST_BITS);
+	c->entry = new_table(c->entries * sizeof(*c->entry));
 }
 
 void cache_free(struct cache *c)
 {
 	free(c->slot);
-	free(c->more);
+	free(c->entry);
+	free(c->word);
 	*c = (struct cache){0};
 }
 
-/* Puts the newest first in its set. */
-static void insert(struct cache *c, const struct cache_slot *x)
+void cache_add(struct cache *c, struct cache_key k, struct cache_ids ids)
 {
-	struct cache_key k = {{x->w[0], x->w[1] & ~CACHE_COUNT}};
 	struct cache_slot *s = &c->slot[cache_set(c, k)];
 
-	c->used += s[1].w[1] == 0;
+	c->used += s[1].ids.v[0] == 0;
 	s[1] = s[0];
-	s[0] = *x;
+	s[0] = (struct cache_slot){k, ids};
 }
 
-static void grow(struct cache *c)
+void cache_grow(struct cache *c)
 {
 	struct cache_slot *old = c->slot;
-	size_t n = c->slots;
+	size_t n = (size_t)1 << (64 - c->shift);
 
-	c->slots *= 4;
+	c->shift = 64 - CACHE_LAST_BITS;
 	c->used = 0;
-	c->slot = new_table(c->slots * sizeof(*c->slot));
-	for (size_t i = 0; i < n; i++)
-		if (old[i].w[1])
-			insert(c, &old[i]);
+	c->slot = new_slots(CACHE_LAST_BITS);
+	for (size_t i = n; i-- > 0;) /* the newer of a set is the first */
+		if (old[i].ids.v[0])
+			cache_add(c, old[i].key, old[i].ids);
 	free(old);
 }
 
-void cache_add(struct cache *c, struct cache_key k, const int32_t *id, size_t n)
+uint64_t cache_hash(const char *p, size_t n)
 {
-	struct cache_slot x = {{k.w[0], k.w[1] | (uint64_t)n << 60}, {0}};
+	char few[16] = {0};
+	uint64_t h = n;
 
-	memcpy(x.id, id, n * sizeof(*id));
-	if (2 * c->used > c->slots && c->slots < CACHE_SHORT_MAX)
-		grow(c);
-	insert(c, &x);
+	if (n < 16) {
+		memcpy(few, p, n);
+		return cache_mix(cache_load(few) ^ h, cache_load(few + 8));
+	}
+	for (size_t i = 0; i + 16 < n; i += 16)
+		h = cache_mix(cache_load(p + i) ^ h, cache_load(p + i + 8));
+	return cache_mix(cache_load(p + n - 16) ^ h, cache_load(p + n - 8));
 }
 
-static void long_key(uint64_t w[CACHE_LONG_WORDS], const char *p, size_t n)
+static struct cache_entry *find_place(struct cache *c, uint64_t hash, size_t n)
 {
-	memset(w, 0, CACHE_LONG_WORDS * sizeof(*w));
-	memcpy(w, p, n);
-	w[CACHE_LONG_WORDS - 1] |= (uint64_t)n << 56;
+	size_t i = (size_t)hash & (c->entries - 1);
+
+	while (c->entry[i].n != 0 && (c->entry[i].n != n || c->entry[i].tag != hash >> 32))
+		i = (i + 1) & (c->entries - 1);
+	return &c->entry[i];
 }
 
-static size_t long_set(const struct cache *c, const uint64_t w[CACHE_LONG_WORDS])
+static void grow_index(struct cache *c)
 {
-	uint64_t h = 0;
+	struct cache_entry *old = c->entry;
+	size_t n = c->entries;
 
-	for (int i = 0; i < CACHE_LONG_WORDS; i += 2)
-		h ^= cache_mix(w[i] + h, w[i + 1]);
-	return (size_t)h & (c->mores - 2);
-}
-
-const struct cache_long *cache_find_long(const struct cache *c, const char *p, size_t n)
-{
-	const struct cache_long *s;
-	uint64_t w[CACHE_LONG_WORDS];
-
-	long_key(w, p, n);
-	s = &c->more[long_set(c, w)];
-	if (memcmp(s[0].w, w, sizeof(w)) == 0)
-		return &s[0];
-	return memcmp(s[1].w, w, sizeof(w)) == 0 ? &s[1] : NULL;
-}
-
-static void insert_long(struct cache *c, const struct cache_long *x)
-{
-	struct cache_long *s = &c->more[long_set(c, x->w)];
-
-	c->more_used += s[1].w[CACHE_LONG_WORDS - 1] == 0;
-	s[1] = s[0];
-	s[0] = *x;
-}
-
-static void grow_long(struct cache *c)
-{
-	struct cache_long *old = c->more;
-	size_t n = c->mores;
-
-	c->mores *= 4;
-	c->more_used = 0;
-	c->more = new_table(c->mores * sizeof(*c->more));
+	c->entries *= 4;
+	c->entry = new_table(c->entries * sizeof(*c->entry));
 	for (size_t i = 0; i < n; i++)
-		if (old[i].w[CACHE_LONG_WORDS - 1])
-			insert_long(c, &old[i]);
+		if (old[i].n)
+			*find_place(c, cache_hash((const char *)(c->word + old[i].at), old[i].n),
+			    old[i].n) = old[i];
 	free(old);
+}
+
+static void forget(struct cache *c)
+{
+	memset(c->entry, 0, c->entries * sizeof(*c->entry));
+	c->entries_used = c->words = 0;
 }
 
 void cache_add_long(struct cache *c, const char *p, size_t n, const int32_t *id, size_t ids)
 {
-	struct cache_long x = {.n = (int32_t)ids};
+	uint64_t hash = cache_hash(p, n);
+	size_t words = (n + 3) / 4, need = words + ids;
+	struct cache_entry *e;
+	int32_t *to;
 
-	long_key(x.w, p, n);
-	memcpy(x.id, id, ids * sizeof(*id));
-	if (2 * c->more_used > c->mores && c->mores < CACHE_LONG_MAX)
-		grow_long(c);
-	insert_long(c, &x);
+	if (2 * c->entries_used > c->entries && c->entries < CACHE_MANY_LAST)
+		grow_index(c);
+	if (c->words + need > CACHE_WORDS_LAST || 4 * c->entries_used > 3 * c->entries)
+		forget(c);
+	c->word = xgrow(c->word, &c->words_cap, c->words + need, sizeof(*c->word));
+	to = c->word + c->words;
+	to[words - 1] = 0;
+	memcpy(to, p, n);
+	memcpy(to + words, id, ids * sizeof(*id));
+	e = find_place(c, hash, n);
+	c->entries_used += e->n == 0;
+	*e = (struct cache_entry){
+	    (uint32_t)(hash >> 32), (uint32_t)c->words, (uint32_t)n, (uint32_t)ids};
+	c->words += need;
 }

@@ -1,9 +1,17 @@
 /* cache.h - pieces and their tokens, as one thread has met them
  *
- * Most pieces of a text have been seen before. Two tables, of pieces of up to 15 and of 16 to 63
- * bytes; longer ones, or with more tokens than a slot holds, are not kept. A slot holds the piece
- * itself: equality is never left to a hash. The tables begin small, grow with what they are given
- * up to CACHE_SHORT_MAX and CACHE_LONG_MAX slots, and then forget the older of two. */
+ * Most pieces of a text have been seen before. Two tables: slots for pieces of up to 15 bytes that
+ * are up to four tokens, and an index into one growing block of memory for what is longer. Both
+ * hold the piece itself: equality is never left to a hash.
+ *
+ * A look-up waits for memory, so it is done in steps, for many pieces each, and the next step's
+ * memory is asked for in the step before: cache_key and cache_set, then cache_find; cache_hash,
+ * then cache_candidate, then cache_is. A small table before the large one, to spare that way, was
+ * tried: its misses, one in fifteen, can't be foreseen and cost more than it saved.
+ *
+ * Sets are two slots and forget the older. The slots begin few, and grow once and for all when half
+ * of them are used; the index grows with what it is given and, when its bounds are reached, forgets
+ * all. */
 #ifndef E3_BPE_CACHE_H
 #define E3_BPE_CACHE_H
 
@@ -11,49 +19,68 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Slots, powers of two. A text's pieces fit while their number is below half of it: English of 58
- * MB has 235,000 different ones, Chinese of 14 MB 90,000 long ones. 32 MiB and 16 MiB of
- * memory. */
-#define CACHE_SHORT_MAX (1u << 20)
-#define CACHE_LONG_MAX	(1u << 17)
+/* Slots at first and at last: 128 KiB and 32 MiB. English of 58 MB has 235,000 different pieces,
+ * and a vocabulary of 160,000 tokens is put there beforehand. */
+enum {
+	CACHE_FIRST_BITS = 12,
+	CACHE_LAST_BITS = 20,
+};
+
+/* Chinese of 14 MB has 90,000 different long pieces of 35 bytes. */
+#define CACHE_MANY_LAST	 (1u << 18) /* entries of the index: 4 MiB */
+#define CACHE_WORDS_LAST (3u << 20) /* of 4 bytes, in the block: 12 MiB */
 
 enum {
 	CACHE_SHORT = 15,
-	CACHE_LONG_WORDS = 8,
-	CACHE_LONG = 63,
-	CACHE_SHORT_IDS = 4,
-	CACHE_LONG_IDS = 15,
+	CACHE_IDS = 4,
+	CACHE_LONG = 1023, /* bytes; longer pieces don't come twice */
 };
 
-/* A piece, zeros behind it. The last byte of the last word is its length; in a slot, the number of
- * ids is in the upper half of that byte (short) or in the member n (long). */
+/* A piece, zeros behind it. The last byte of the last word is its length. */
 struct cache_key {
 	uint64_t w[2];
 };
 
-struct cache_slot {
-	uint64_t w[2];
-	int32_t id[CACHE_SHORT_IDS];
+/* One to four ids; how many is in the upper four bits of the first. */
+struct cache_ids {
+	uint32_t v[CACHE_IDS];
 };
 
-struct cache_long {
-	uint64_t w[CACHE_LONG_WORDS]; /* the last byte is the length, 0 in an empty slot */
-	int32_t id[CACHE_LONG_IDS];
-	int32_t n;
+#define CACHE_COUNT 28 /* bits of an id, VOCAB_MAX_ID has fewer */
+
+struct cache_slot {
+	struct cache_key key;
+	struct cache_ids ids;
+};
+
+struct cache_entry {
+	uint32_t tag; /* upper half of the hash */
+	uint32_t at;  /* in the block: the piece, zeros up to a whole word, then its ids */
+	uint32_t n;   /* bytes; 0: empty */
+	uint32_t ids;
 };
 
 struct cache {
 	struct cache_slot *slot; /* two neighbours, 64 bytes, are one set */
-	size_t slots, used;
-	struct cache_long *more; /* likewise */
-	size_t mores, more_used;
+	unsigned shift;		 /* 64 less the bits of their number */
+	size_t used;
+	struct cache_entry *entry;
+	size_t entries, entries_used;
+	int32_t *word;
+	size_t words, words_cap;
 };
 
 void cache_init(struct cache *c);
 void cache_free(struct cache *c);
 
-/* The last eight bytes' mask without the count of ids. */
-#define CACHE_COUNT ((uint64_t)0xF << 60)
+/* Whether it is time for cache_grow: before a batch, since sets change. */
+static inline int cache_is_full(const struct cache *c)
+{
+	return c->shift > 64 - CACHE_LAST_BITS && c->used > (size_t)1 << (63 - c->shift);
+}
+
+/* Makes the slots as many as they can be. */
+void cache_grow(struct cache *c);
 
 static inline uint64_t cache_mix(uint64_t a, uint64_t b)
 {
@@ -63,51 +90,98 @@ static inline uint64_t cache_mix(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-/* n is 1 to 15. `whole` tells that 16 bytes can be read at p. Lengths are too mixed for branches on
- * them to be foreseen. */
-static inline struct cache_key cache_key(const char *p, size_t n, int whole)
+static inline uint64_t cache_load(const char *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof(w));
+	return w;
+}
+
+/* n is 1 to 15, and 16 bytes can be read at p. Lengths are too mixed for branches on them to be
+ * foreseen. */
+static inline struct cache_key cache_key(const char *p, size_t n)
 {
 	static const unsigned char ones[32] = {
 	    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-	struct cache_key k = {{0, 0}};
-	uint64_t mask[2];
+	const char *mask = (const char *)ones + 16 - n;
 
-	if (!whole) {
-		memcpy(k.w, p, n);
-	} else {
-		memcpy(k.w, p, 16);
-		memcpy(mask, ones + 16 - n, 16);
-		k.w[0] &= mask[0];
-		k.w[1] &= mask[1];
-	}
-	k.w[1] |= (uint64_t)n << 56;
-	return k;
+	return (struct cache_key){{cache_load(p) & cache_load(mask),
+	    (cache_load(p + 8) & cache_load(mask + 8)) | (uint64_t)n << 56}};
 }
 
-/* The set of the key: the first of two slots. */
+/* Of a key, the number of the first of two slots. */
 static inline size_t cache_set(const struct cache *c, struct cache_key k)
 {
-	return (size_t)cache_mix(k.w[0], k.w[1]) & (c->slots - 2);
+	uint64_t hash = (k.w[0] * 0x9E3779B97F4A7C15u + k.w[1]) * 0xD6E8FEB86659FD93u;
+
+	return (size_t)(hash >> c->shift & ~(uint64_t)1);
 }
 
-/* Which of the two it is can't be foreseen either. */
-static inline const struct cache_slot *cache_find(
+/* Which of the two it is can't be foreseen, so it is no branch. */
+static inline const struct cache_ids *cache_find(
     const struct cache *c, size_t set, struct cache_key k)
 {
 	const struct cache_slot *s = &c->slot[set];
-	uint64_t first = ((s[0].w[1] ^ k.w[1]) & ~CACHE_COUNT) | (s[0].w[0] ^ k.w[0]);
-	uint64_t second = ((s[1].w[1] ^ k.w[1]) & ~CACHE_COUNT) | (s[1].w[0] ^ k.w[0]);
+	uint64_t first = (s[0].key.w[0] ^ k.w[0]) | (s[0].key.w[1] ^ k.w[1]);
+	uint64_t second = (s[1].key.w[0] ^ k.w[0]) | (s[1].key.w[1] ^ k.w[1]);
 
 	if (first != 0 && second != 0)
 		return NULL;
-	return s + (first != 0);
+	return &s[first != 0].ids;
 }
 
-/* n ids, at most CACHE_SHORT_IDS. */
-void cache_add(struct cache *c, struct cache_key k, const int32_t *id, size_t n);
+/* Writes all of CACHE_IDS; returns how many there are. */
+static inline size_t cache_unpack(int32_t *to, const struct cache_ids *ids)
+{
+	struct cache_ids x = *ids;
+	size_t n = x.v[0] >> CACHE_COUNT;
 
-/* The same for 16 to 63 bytes. */
-const struct cache_long *cache_find_long(const struct cache *c, const char *p, size_t n);
+	x.v[0] &= (1u << CACHE_COUNT) - 1;
+	memcpy(to, &x, sizeof(x));
+	return n;
+}
+
+/* n is 1 to CACHE_IDS. */
+static inline struct cache_ids cache_pack(const int32_t *id, size_t n)
+{
+	struct cache_ids x = {{0}};
+
+	memcpy(x.v, id, n * sizeof(*id));
+	x.v[0] |= (uint32_t)n << CACHE_COUNT;
+	return x;
+}
+
+/* Puts a key that is not there first in its set. */
+void cache_add(struct cache *c, struct cache_key k, struct cache_ids ids);
+
+/* n is 1 to CACHE_LONG. */
+uint64_t cache_hash(const char *p, size_t n);
+
+/* The entry that the piece is in, if it is there, or NULL. */
+static inline const struct cache_entry *cache_candidate(
+    const struct cache *c, uint64_t hash, size_t n)
+{
+	size_t i = (size_t)hash & (c->entries - 1);
+
+	while (c->entry[i].n != 0 && (c->entry[i].n != n || c->entry[i].tag != hash >> 32))
+		i = (i + 1) & (c->entries - 1);
+	return c->entry[i].n ? &c->entry[i] : NULL;
+}
+
+/* Whether it is. */
+static inline int cache_is(const struct cache *c, const struct cache_entry *e, const char *p)
+{
+	return memcmp(c->word + e->at, p, e->n) == 0;
+}
+
+static inline const int32_t *cache_ids(const struct cache *c, const struct cache_entry *e)
+{
+	return c->word + e->at + (e->n + 3) / 4;
+}
+
+/* The ids of a piece, which takes the place of one with the same hash; more than the block has room
+ * for are not kept. */
 void cache_add_long(struct cache *c, const char *p, size_t n, const int32_t *id, size_t ids);
 
 #endif

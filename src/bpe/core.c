@@ -24,6 +24,16 @@ uint32_t core_len(const struct core *c, int32_t id)
 	return c->token[id].len;
 }
 
+int32_t core_next(const struct core *c, int32_t id, struct span *bytes)
+{
+	for (size_t i = (size_t)(id + 1); i < c->vocab->n; i++)
+		if (c->token[i].order != ORDER_UNKNOWN) {
+			*bytes = vocab_bytes(c->vocab, (int32_t)i);
+			return (int32_t)i;
+		}
+	return -1;
+}
+
 static size_t filter_bit(int32_t left, int32_t right)
 {
 	uint64_t k = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;

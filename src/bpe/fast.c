@@ -2,21 +2,33 @@
 
 #include <stdlib.h>
 
-/* Pieces at a time: enough to hide the way to memory, few enough that keys stay in registers'
- * reach, the first-level cache. */
-#define BATCH 128
+/* Pieces at a time: enough to hide the way to memory and to have some misses together, few enough
+ * that what is known of them stays in the first-level cache. */
+#define BATCH 512
+
+/* A piece that the cache had not. */
+struct miss {
+	uint32_t piece; /* of the batch */
+	uint32_t at;	/* ids of the batch before it that the cache had */
+	uint32_t ids;
+};
 
 /* The pieces of a batch: piece i is [end[i - 1], end[i]), the first one begins at `begin`. */
 struct batch {
+	struct span text;
 	size_t begin, n;
-	size_t end[BATCH];
-	size_t set[BATCH];
-	struct cache_key key[BATCH]; /* of the short ones */
+	uint32_t end[BATCH];
+	uint32_t set[BATCH];
+	struct cache_key key[BATCH]; /* of the short ones; of long ones w[0] is the hash */
+	uint16_t large[BATCH];	     /* the long ones */
+	const struct cache_entry *entry[BATCH];
+	struct miss miss[BATCH];
+	size_t larges, misses;
 };
 
 void fast_init(struct fast *f, const struct core *core, const struct split_rules *rules)
 {
-	*f = (struct fast){.core = core, .rules = rules, .classify = ascii_best()};
+	*f = (struct fast){.core = core, .rules = rules, .window = window_best()};
 	cache_init(&f->cache);
 }
 
@@ -24,79 +36,158 @@ void fast_free(struct fast *f)
 {
 	cache_free(&f->cache);
 	free(f->work.dead);
+	ints_free(&f->made);
 	f->work = (struct core_work){0};
 }
 
-static void make_keys(const struct cache *c, struct batch *b, struct span text)
+static struct span piece_at(const struct batch *b, size_t i)
 {
-	size_t at = b->begin;
+	size_t at = i > 0 ? b->end[i - 1] : b->begin;
 
+	return (struct span){b->text.p + at, b->end[i] - at};
+}
+
+/* cache_key where 16 bytes can't be read at p. */
+static struct cache_key last_key(const char *p, size_t n)
+{
+	char copy[16] = {0};
+
+	memcpy(copy, p, n);
+	return cache_key(copy, n);
+}
+
+static void add_large(const struct cache *c, struct batch *b, size_t i, struct span piece)
+{
+	b->large[b->larges++] = (uint16_t)i;
+	if (piece.n > CACHE_LONG)
+		return;
+	b->key[i].w[0] = cache_hash(piece.p, piece.n);
+	__builtin_prefetch(&c->entry[b->key[i].w[0] & (c->entries - 1)]);
+}
+
+static void make_keys(const struct cache *c, struct batch *b)
+{
+	const char *p = b->text.p + b->begin, *end = b->text.p + b->text.n;
+
+	b->larges = 0;
 	for (size_t i = 0; i < b->n; i++) {
-		size_t n = b->end[i] - at;
+		const char *next = b->text.p + b->end[i];
+		size_t n = (size_t)(next - p);
 
 		if (n <= CACHE_SHORT) {
-			b->key[i] = cache_key(text.p + at, n, at + 16 <= text.n);
-			b->set[i] = cache_set(c, b->key[i]);
-			__builtin_prefetch(&c->slot[b->set[i]]);
+			struct cache_key k = end - p >= 16 ? cache_key(p, n) : last_key(p, n);
+			size_t set = cache_set(c, k);
+
+			__builtin_prefetch(&c->slot[set]);
+			b->key[i] = k;
+			b->set[i] = (uint32_t)set;
+		} else {
+			add_large(c, b, i, (struct span){p, n});
 		}
-		at = b->end[i];
+		p = next;
 	}
 }
 
-static size_t miss_short(struct fast *f, struct cache_key k, struct span piece, int32_t *out)
+static void find_large(const struct cache *c, struct batch *b)
 {
-	size_t n = core_piece(f->core, &f->work, piece.p, piece.n, out);
+	for (size_t k = 0; k < b->larges; k++) {
+		size_t i = b->large[k], n = piece_at(b, i).n;
+		const struct cache_entry *e =
+		    n <= CACHE_LONG ? cache_candidate(c, b->key[i].w[0], n) : NULL;
 
-	if (n <= CACHE_SHORT_IDS)
-		cache_add(&f->cache, k, out, n);
-	return n;
-}
-
-static size_t piece_long(struct fast *f, struct span piece, int32_t *out)
-{
-	const struct cache_long *hit;
-	size_t n;
-
-	if (piece.n > CACHE_LONG)
-		return core_piece(f->core, &f->work, piece.p, piece.n, out);
-	hit = cache_find_long(&f->cache, piece.p, piece.n);
-	if (hit) {
-		memcpy(out, hit->id, sizeof(hit->id));
-		return (size_t)hit->n;
+		b->entry[i] = e;
+		if (e) {
+			__builtin_prefetch(c->word + e->at);
+			__builtin_prefetch(c->word + e->at + 16);
+		}
 	}
-	n = core_piece(f->core, &f->work, piece.p, piece.n, out);
-	if (n <= CACHE_LONG_IDS)
-		cache_add_long(&f->cache, piece.p, piece.n, out, n);
-	return n;
 }
 
-/* Writes the ids of the batch's pieces to out, which has room for one a byte and a slot's more. */
-static size_t look_up(struct fast *f, const struct batch *b, struct span text, int32_t *out)
+static size_t copy_large(const struct cache *c, const struct cache_entry *e, int32_t *to)
+{
+	memcpy(to, cache_ids(c, e), e->ids * sizeof(*to));
+	return e->ids;
+}
+
+/* Writes the ids of the batch's pieces as far as the cache has them to out, which has room for one
+ * a byte and CACHE_IDS. Returns how many. */
+static size_t look_up(const struct cache *c, struct batch *b, int32_t *out)
 {
 	int32_t *to = out;
-	size_t at = b->begin, slots = f->cache.slots;
+	size_t at = b->begin, misses = 0;
 
 	for (size_t i = 0; i < b->n; i++) {
-		struct span piece = {text.p + at, b->end[i] - at};
+		const char *p = b->text.p + at;
+		size_t n = b->end[i] - at;
 
 		at = b->end[i];
-		if (piece.n <= CACHE_SHORT) {
-			/* a miss before may have let the table grow */
-			size_t set =
-			    f->cache.slots == slots ? b->set[i] : cache_set(&f->cache, b->key[i]);
-			const struct cache_slot *hit = cache_find(&f->cache, set, b->key[i]);
+		if (n <= CACHE_SHORT) {
+			const struct cache_ids *hit = cache_find(c, b->set[i], b->key[i]);
 
 			if (hit) {
-				memcpy(to, hit->id, sizeof(hit->id));
-				to += hit->w[1] >> 60;
-			} else {
-				to += miss_short(f, b->key[i], piece, to);
+				to += cache_unpack(to, hit);
+				continue;
 			}
-		} else {
-			to += piece_long(f, piece, to);
+		} else if (b->entry[i] && cache_is(c, b->entry[i], p)) {
+			to += copy_large(c, b->entry[i], to);
+			continue;
 		}
+		b->miss[misses++] = (struct miss){(uint32_t)i, (uint32_t)(to - out), 0};
 	}
+	b->misses = misses;
 	return (size_t)(to - out);
+}
+
+/* What an earlier miss of the batch has brought into the cache, or an older piece that is short but
+ * many ids. Returns how many ids, 0 for none. */
+static size_t look_again(const struct cache *c, struct cache_key k, struct span piece, int32_t *to)
+{
+	const struct cache_ids *hit =
+	    piece.n <= CACHE_SHORT ? cache_find(c, cache_set(c, k), k) : NULL;
+	const struct cache_entry *e = NULL;
+
+	if (hit)
+		return cache_unpack(to, hit);
+	if (piece.n <= CACHE_LONG)
+		e = cache_candidate(c, cache_hash(piece.p, piece.n), piece.n);
+	return e && cache_is(c, e, piece.p) ? copy_large(c, e, to) : 0;
+}
+
+static void make_missing(struct fast *f, struct batch *b)
+{
+	ints_reset(&f->made);
+	for (size_t i = 0; i < b->misses; i++) {
+		struct span piece = piece_at(b, b->miss[i].piece);
+		struct cache_key k = b->key[b->miss[i].piece];
+		int32_t *to = ints_room(&f->made, piece.n + CACHE_IDS);
+		size_t n = look_again(&f->cache, k, piece, to);
+
+		if (n == 0) {
+			n = core_piece(f->core, &f->work, piece.p, piece.n, to);
+			if (piece.n <= CACHE_SHORT && n <= CACHE_IDS)
+				cache_add(&f->cache, k, cache_pack(to, n));
+			else if (piece.n <= CACHE_LONG)
+				cache_add_long(&f->cache, piece.p, piece.n, to, n);
+		}
+		f->made.n += n;
+		b->miss[i].ids = (uint32_t)n;
+	}
+}
+
+/* Puts the made ids between the n others, from behind. Returns how many there are then. */
+static size_t put_missing(const struct fast *f, const struct batch *b, int32_t *out, size_t n)
+{
+	size_t left = f->made.n, end = n;
+
+	for (size_t k = b->misses; k-- > 0;) {
+		const struct miss *m = &b->miss[k];
+
+		memmove(out + m->at + left, out + m->at, (end - m->at) * sizeof(*out));
+		end = m->at;
+		left -= m->ids;
+		memcpy(out + end + left, f->made.v + left, m->ids * sizeof(*out));
+	}
+	return n + f->made.n;
 }
 
 static void add_starts(
@@ -111,21 +202,45 @@ static void add_starts(
 	starts->n += n;
 }
 
+/* A text that fills the cache is a long one, and is best begun with what it will likely need. */
+static void grow_cache(struct fast *f)
+{
+	int32_t id = -1;
+	struct span s;
+
+	cache_grow(&f->cache);
+	while ((id = core_next(f->core, id, &s)) >= 0)
+		if (s.n <= CACHE_SHORT) {
+			struct cache_key k = last_key(s.p, s.n);
+
+			if (!cache_find(&f->cache, cache_set(&f->cache, k), k))
+				cache_add(&f->cache, k, cache_pack(&id, 1));
+		}
+}
+
 void fast_text(struct fast *f, struct span text, struct ints *ids, struct ints *starts)
 {
 	struct batch b;
 	struct split s;
 
+	b.text = text;
 	split_start(&s, f->rules, text.p, text.n);
 	while (s.pos < s.n) {
 		int32_t *to;
 		size_t n;
 
+		if (cache_is_full(&f->cache))
+			grow_cache(f);
 		b.begin = s.pos;
-		b.n = window_fill(&s, f->classify, b.end, BATCH);
-		make_keys(&f->cache, &b, text);
-		to = ints_room(ids, s.pos - b.begin + CACHE_LONG_IDS);
-		n = look_up(f, &b, text, to);
+		b.n = window_fill(&s, f->window, b.end, BATCH);
+		make_keys(&f->cache, &b);
+		find_large(&f->cache, &b);
+		to = ints_room(ids, s.pos - b.begin + CACHE_IDS);
+		n = look_up(&f->cache, &b, to);
+		if (b.misses > 0) {
+			make_missing(f, &b);
+			n = put_missing(f, &b, to, n);
+		}
 		if (starts)
 			add_starts(f->core, starts, to, n, b.begin);
 		ids->n += n;

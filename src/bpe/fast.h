@@ -1,7 +1,8 @@
 /* fast.h - from text to ids by way of the cache and the core
  *
- * Does what split.h and plain.h do one piece after the other, for many pieces at a time, so that
- * the cache's memory is on its way while keys are still made. */
+ * Does what split.h and plain.h do one piece after the other, for a batch of pieces at a time and
+ * step by step: where the pieces end and what their keys are, what the cache has, and what it has
+ * not, so that in each step the memory of many pieces is on its way. */
 #ifndef E3_BPE_FAST_H
 #define E3_BPE_FAST_H
 
@@ -15,9 +16,10 @@
 struct fast {
 	const struct core *core;
 	const struct split_rules *rules;
-	ascii_fn *classify;
+	window_fn *window;
 	struct cache cache;
 	struct core_work work;
+	struct ints made; /* ids of the pieces that the cache had not */
 };
 
 void fast_init(struct fast *f, const struct core *core, const struct split_rules *rules);

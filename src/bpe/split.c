@@ -386,11 +386,12 @@ static size_t section_digits(const struct split *s)
 	LEAD UPPER no "]*" LOWER no "]+" SUFFIX "?|" LEAD UPPER no "]+" LOWER no "]*" SUFFIX "?|"
 
 static const struct split_rules families[] = {
-    {.name = "gpt2", .pattern = {GPT2}, .next = next_gpt2},
+    {.name = "gpt2", .pattern = {GPT2}, .next = next_gpt2, .window = SPLIT_PLAIN_WORDS},
     {.name = "smollm2",
 	.pattern = {GPT2},
 	.digits = 1,
 	.next = next_gpt2,
+	.window = SPLIT_PLAIN_WORDS,
 	.section = section_digits},
     {.name = "llama3",
 	.pattern = {WORD "\\p{N}{1,3}" OTHER},
@@ -441,6 +442,7 @@ static const struct split_rules families[] = {
 	    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?"
 	    "[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|" BLANKS},
 	.next = next_deepseek3,
+	.window = SPLIT_SECTIONS,
 	.section = section_deepseek3,
 	.tail = '\n'},
 };

@@ -22,9 +22,10 @@ struct split;
 #define SPLIT_STAGES 3 /* of the longest sequence of expressions */
 
 enum {
-	SPLIT_WALK,  /* not at all */
-	SPLIT_WORDS, /* words of letters, contractions apart */
-	SPLIT_CASED, /* words cut before capitals, contractions with them */
+	SPLIT_PLAIN_WORDS, /* words of letters behind a space, contractions apart */
+	SPLIT_WORDS,	   /* the same behind any one character */
+	SPLIT_CASED,	   /* the same cut before capitals, contractions with them */
+	SPLIT_SECTIONS,	   /* deepseek3's */
 };
 
 struct split_rules {
