@@ -10,19 +10,6 @@ struct check {
 	struct set set;
 };
 
-static void *thread_open(void *ctx, struct err *e)
-{
-	(void)ctx, (void)e;
-	return xcalloc(1, sizeof(struct reader));
-}
-
-static void thread_close(void *ctx, void *thread)
-{
-	(void)ctx;
-	reader_free(thread);
-	free(thread);
-}
-
 /* The dataset's name and the line's LF travel in job->out, which is not written. */
 static int work(void *ctx, void *thread, struct flow_job *job)
 {
@@ -50,10 +37,9 @@ static int commit(void *ctx, struct flow_job *job)
 
 	if (job->verdict != FLOW_OUT)
 		return 0;
-	dataset = datasets_add(&c->datasets, (struct span){job->out->data, n});
+	dataset = datasets_add(&c->datasets, (struct span){job->out->data, n}, &job->err);
 	if (dataset < 0)
-		return err_set(
-		    &job->err, "range", "dataset: more than %d different names", DATASETS_MAX);
+		return -1;
 	set_add(&c->set, (uint16_t)dataset, (uint32_t)job->user[0], (uint32_t)job->user[1],
 	    (struct span){job->out->data + n, job->out->len - n});
 	return 0;
@@ -61,7 +47,7 @@ static int commit(void *ctx, struct flow_job *job)
 
 static int read_set(struct check *c, const struct flow_opt *opt, const char *file, struct err *e)
 {
-	static const struct flow_ops ops = {thread_open, thread_close, work, commit};
+	static const struct flow_ops ops = {reader_open, reader_close, work, commit};
 	struct flow_opt one = *opt;
 	struct flow *f;
 	int rc = -1;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 
 static int order(struct span a, const char *b)
@@ -43,7 +44,7 @@ int datasets_find(const struct datasets *d, struct span name)
 	return found ? d->sorted[at] : -1;
 }
 
-int datasets_add(struct datasets *d, struct span name)
+int datasets_add(struct datasets *d, struct span name, struct err *e)
 {
 	int found;
 	size_t at = place(d, name, &found);
@@ -51,7 +52,7 @@ int datasets_add(struct datasets *d, struct span name)
 	if (found)
 		return d->sorted[at];
 	if (d->n == DATASETS_MAX)
-		return -1;
+		return err_set(e, "range", "dataset: more than %d different names", DATASETS_MAX);
 	d->name = xgrow(d->name, &d->cap, d->n + 1, sizeof(*d->name));
 	d->sorted = xgrow(d->sorted, &d->csorted, d->n + 1, sizeof(*d->sorted));
 	memmove(d->sorted + at + 1, d->sorted + at, (d->n - at) * sizeof(*d->sorted));

@@ -8,14 +8,16 @@
 
 #define DATASETS_MAX 65535
 
+struct err;
+
 struct datasets {
 	char **name;
 	uint16_t *sorted; /* numbers, by name */
 	size_t n, cap, csorted;
 };
 
-/* The number of the name, new or old; -1: there are DATASETS_MAX others. */
-int datasets_add(struct datasets *d, struct span name);
+/* The number of the name, new or old; -1, class "range": there are DATASETS_MAX others. */
+int datasets_add(struct datasets *d, struct span name, struct err *e);
 int datasets_find(const struct datasets *d, struct span name); /* -1: unknown */
 void datasets_free(struct datasets *d);
 

@@ -11,25 +11,13 @@
  * equal. */
 #define ID_SEED 0x9e3779b97f4a7c15u
 
-/* From work to commit, in job->out, which is not written; the dataset's name follows. */
+/* From work to commit, in job->out, which is not written. The dataset's name follows, and then the
+ * line, where it is not the one that was read. */
 struct note {
 	struct rank rank;
 	struct hash128 content;
-	uint32_t tokens, response, side;
+	uint32_t tokens, response, side, name;
 };
-
-static void *thread_open(void *ctx, struct err *e)
-{
-	(void)ctx, (void)e;
-	return xcalloc(1, sizeof(struct reader));
-}
-
-static void thread_close(void *ctx, void *thread)
-{
-	(void)ctx;
-	reader_free(thread);
-	free(thread);
-}
 
 /* What a record's own numbers decide; NULL when it goes on. */
 static const char *too(const struct merge_opts *o, const struct record *r)
@@ -41,28 +29,46 @@ static const char *too(const struct merge_opts *o, const struct record *r)
 	return r->response < o->min_response ? "min_response" : NULL;
 }
 
+/* The line without the member of a run that rejected it: it is no part of a set. */
+static struct span clean(const struct rec *r, struct buf *to)
+{
+	const struct rec_edit none = {"reject", {NULL, 0}};
+
+	if (!rec_get(r, none.name).p)
+		return r->line;
+	buf_reset(to);
+	rec_copy(to, r, &none, 1);
+	return (struct span){to->data, to->len};
+}
+
 static int work(void *ctx, void *thread, struct flow_job *job)
 {
 	const struct merge *m = ctx;
+	struct reader *reader = thread;
 	struct record r;
 	struct note n = {0};
+	struct span line;
 	const char *why;
 
 	job->verdict = FLOW_REJECT;
-	if (record_read(thread, (enum dedup)m->o->dedup, job, &r) < 0)
+	if (record_read(reader, (enum dedup)m->o->dedup, job, &r) < 0)
 		return 0;
 	why = too(m->o, &r);
 	if (why)
 		return flow_drop(job, why);
 	n.rank.key = hash64(r.id.p, r.id.n, m->o->seed);
 	n.rank.id = hash64(r.id.p, r.id.n, ~m->o->seed ^ ID_SEED);
-	n.rank.line = hash128(job->line.p, job->line.n).lo; /* XXH3, the faster one */
+	line = clean(&reader->rec, &reader->text);
+	n.rank.line = hash128(line.p, line.n).lo; /* XXH3, the faster one */
 	n.content = r.content;
 	n.tokens = r.tokens;
 	n.response = r.response;
 	n.side = (uint32_t)plan_side(m->plan, record_conversation(r.id));
+	n.name = (uint32_t)r.dataset.n;
 	buf_add(job->out, &n, sizeof(n));
 	buf_add(job->out, r.dataset.p, r.dataset.n);
+	if (line.p != job->line.p)
+		buf_add(job->out, line.p, line.n);
 	job->verdict = FLOW_OUT;
 	return 0;
 }
@@ -99,15 +105,15 @@ static int keep(struct merge *m, struct flow_job *job)
 	struct item item = {0};
 	struct entry entry;
 	struct note n;
-	struct span name;
+	struct span name, line;
 	int dataset;
 
 	memcpy(&n, job->out->data, sizeof(n));
-	name = (struct span){job->out->data + sizeof(n), job->out->len - sizeof(n)};
-	dataset = datasets_add(&m->datasets, name);
+	name = (struct span){job->out->data + sizeof(n), n.name};
+	line = (struct span){name.p + name.n, job->out->len - sizeof(n) - name.n};
+	dataset = datasets_add(&m->datasets, name, &job->err);
 	if (dataset < 0)
-		return err_set(
-		    &job->err, "range", "dataset: more than %d different names", DATASETS_MAX);
+		return -1;
 	if (m->records == UINT32_MAX)
 		return err_set(&job->err, "range", "more than 2^32 records");
 	n.rank.record = m->records++;
@@ -123,8 +129,10 @@ static int keep(struct merge *m, struct flow_job *job)
 	item.dataset = (uint16_t)dataset;
 	item.element = (uint8_t)job->element;
 	job->verdict = FLOW_HOLD;
+	if (spool_item(m, &item, line.n ? line : job->line, &job->err) < 0)
+		return -1;
 	buf_reset(job->out);
-	return spool_item(m, &item, job->line, &job->err);
+	return 0;
 }
 
 static int commit(void *ctx, struct flow_job *job)
@@ -134,7 +142,7 @@ static int commit(void *ctx, struct flow_job *job)
 
 int merge_gather(struct merge *m, struct err *e)
 {
-	static const struct flow_ops ops = {thread_open, thread_close, work, commit};
+	static const struct flow_ops ops = {reader_open, reader_close, work, commit};
 
 	return flow_run(m->flow, &ops, m, e);
 }

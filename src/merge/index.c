@@ -69,9 +69,35 @@ static int entry_order(const void *a, const void *b)
 
 /* ---- the first choices, which look only back ---- */
 
+/* The first entry of each content, in open addressing. The contents are in the entries, which stay
+ * where they are: 12 bytes a record. */
+struct seen {
+	const struct entry **slot; /* NULL where no contents are compared */
+	size_t cap;
+};
+
+static void seen_open(struct seen *s, size_t n)
+{
+	s->cap = n + n / 2 + 1;
+	s->slot = xcalloc(s->cap, sizeof(*s->slot));
+}
+
+/* Whether it is the first of its content. */
+static int seen_add(struct seen *s, const struct entry *e)
+{
+	size_t i = e->content.lo % s->cap;
+
+	for (; s->slot[i]; i = i + 1 < s->cap ? i + 1 : 0)
+		if (s->slot[i]->content.hi == e->content.hi &&
+		    s->slot[i]->content.lo == e->content.lo)
+			return 0;
+	s->slot[i] = e;
+	return 1;
+}
+
 struct walk {
 	const struct limits *limits;
-	struct hashset seen;
+	struct seen seen;
 	uint64_t *kept;		    /* by dataset */
 	const struct entry *before; /* the entry before, whatever became of it */
 };
@@ -83,7 +109,7 @@ static enum choice choose(struct walk *w, const struct entry *e)
 	w->before = e;
 	if (before && before->key == e->key && before->id == e->id)
 		return CHOICE_SAME_ID;
-	if (w->limits->by_content && !hashset_add(&w->seen, e->content))
+	if (w->seen.slot && !seen_add(&w->seen, e))
 		return CHOICE_SAME_CONTENT;
 	if (w->kept[e->dataset] >= w->limits->cap[e->dataset])
 		return CHOICE_CAP;
@@ -157,6 +183,8 @@ uint8_t *index_decide(struct index *x, const struct limits *limits, uint16_t *em
 	uint8_t *verdict = xcalloc(x->n, 1);
 
 	w.kept = xcalloc(limits->datasets, sizeof(*w.kept));
+	if (limits->by_content)
+		seen_open(&w.seen, x->n);
 	first_choices(x, &w, verdict);
 	if (weigh(limits, w.kept, empty) == 0) {
 		last_choice(x, w.kept, verdict);
@@ -168,7 +196,7 @@ uint8_t *index_decide(struct index *x, const struct limits *limits, uint16_t *em
 		free(x->part[i].v);
 		x->part[i] = (struct part){0};
 	}
-	hashset_free(&w.seen);
+	free(w.seen.slot);
 	free(w.kept);
 	return verdict;
 }

@@ -11,7 +11,8 @@
  *(if asked for); then of each dataset the first `cap`; then of the weighted datasets the largest
  *numbers that have the weights' proportions: n = floor(w * min(available / w)).
  *
- * Memory: up to 72 bytes a record while it grows, and with a dedup by content 16 to 43 more. */
+ * Memory: up to 72 bytes a record while it grows, and at the end one more, or 13 with a dedup by
+ * content. */
 #ifndef E3_MERGE_INDEX_H
 #define E3_MERGE_INDEX_H
 

@@ -1,7 +1,9 @@
 #include "merge/record.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/num.h"
 #include "json/ids.h"
 
@@ -114,6 +116,19 @@ void reader_free(struct reader *r)
 	buf_free(&r->text);
 	ints_free(&r->ids);
 	buf_free(&r->mask);
+}
+
+void *reader_open(void *ctx, struct err *e)
+{
+	(void)ctx, (void)e;
+	return xcalloc(1, sizeof(struct reader));
+}
+
+void reader_close(void *ctx, void *reader)
+{
+	(void)ctx;
+	reader_free(reader);
+	free(reader);
 }
 
 struct span record_conversation(struct span id)

@@ -30,6 +30,9 @@ struct record {
 /* 0; -1 with job->err, and job->object when it is a JSON object at all. Sets job->id. */
 int record_read(struct reader *r, enum dedup dedup, struct flow_job *job, struct record *out);
 void reader_free(struct reader *r);
+/* For flow_ops: a thread's reader. */
+void *reader_open(void *ctx, struct err *e);
+void reader_close(void *ctx, void *reader);
 
 /* The conversation's id: the record's without "#turnK" at its end. */
 struct span record_conversation(struct span id);

@@ -94,6 +94,16 @@ ids() {
 	[ "$output" = "e3-merge: out of memory" ]
 }
 
+@test "a record costs under 100 bytes of memory, also with --dedup ids" {
+	case $E3_BUILD in *san*) skip "a sanitizer needs all the address space" ;; esac
+	awk 'BEGIN { for (i = 0; i < 1000000; i++)
+		printf "{\"id\":\"d/%d\",\"dataset\":\"d\",\"input_ids\":[%d,2],\"loss_mask\":[0,1]}\n", i, i }' >in
+	# 85 MiB more than a process needs for few
+	head -n 1000 in | bash -c 'ulimit -v 60000 && e3-merge -q -j1 --memory 16M --dedup ids -o out'
+	(ulimit -v 145000 && e3-merge -q -j1 --memory 16M --dedup ids -o out in)
+	[ "$(wc -l <out)" -eq 1000000 ]
+}
+
 @test "--no-shuffle keeps the order of the files, and chooses the same" {
 	some 300 >in
 	e3-merge -q --no-shuffle in >out
@@ -352,4 +362,15 @@ ids() {
 	done <examples
 	[ "$(jq '.outputs[0].records + .outputs[1].records' train.json)" -eq 180 ]
 	[ "$(zstd -d <mixed.jsonl.zst | wc -l)" -eq 150 ]
+}
+
+@test "a reject member of an earlier run does not get into a set" {
+	some 20 >in
+	jq -c '. + {reject: {program: "e3-merge", reason: "then"}, last: 1}' in >again
+	jq -c '. + {last: 1}' in | e3-merge -q >want
+	e3-merge -q again >out
+	cmp want out
+	# where it stands decides nothing, nor whether another thread did it
+	sed 's/^{/{"reject":{"reason":"a, }b"}, /' in | e3-merge -q -j4 --no-shuffle >out
+	sed 's/^{/{ /' in | cmp - out
 }

@@ -147,6 +147,7 @@ static void sides(void **state)
 
 static void dataset_numbers(void **state)
 {
+	struct err e;
 	struct datasets d = {0};
 	char name[16];
 
@@ -156,7 +157,7 @@ static void dataset_numbers(void **state)
 		for (int i = 0; i < 1000; i++) {
 			size_t n = (size_t)snprintf(name, sizeof(name), "d%d", i * 7919 % 1000);
 
-			assert_int_equal(datasets_add(&d, (struct span){name, n}), i);
+			assert_int_equal(datasets_add(&d, (struct span){name, n}, &e), i);
 			assert_int_equal(datasets_find(&d, (struct span){name, n}), i);
 			assert_string_equal(d.name[i], name);
 		}
