@@ -57,8 +57,10 @@ static int read_line(struct bpe *b, struct span line, struct buf *token, struct 
 	struct span text = {line.p, space ? (size_t)(space - line.p) : 0};
 	uint64_t rank;
 
-	if (!space || num_u64(space + 1, line.n - text.n - 1, &rank) < 0 || rank > VOCAB_MAX_ID)
+	if (!space || num_u64(space + 1, line.n - text.n - 1, &rank) < 0)
 		return err_set(e, "vocab", "expected base64, a space and a rank");
+	if (rank > VOCAB_MAX_ID)
+		return err_set(e, "vocab", "a rank above %d", VOCAB_MAX_ID);
 	if (decode_base64(token, text) < 0 || token->len == 0)
 		return err_set(e, "vocab", "not base64");
 	return vocab_put(&b->vocab,

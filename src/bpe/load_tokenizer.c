@@ -66,7 +66,8 @@ static int read_token(struct reading *r, struct rec_member m, struct err *e)
 	json_str(&r->text, quoted, NULL);
 	name = (struct span){r->text.data, r->text.len};
 	if (num_i64(m.val.p, m.val.n, &id) < 0 || id < 0 || id > VOCAB_MAX_ID)
-		return err_set(e, "vocab", "model.vocab: expected ids");
+		return err_set(e, "vocab", "model.vocab.%.*s: expected an id up to %d, not %.*s",
+		    (int)m.key.n, m.key.p, VOCAB_MAX_ID, (int)m.val.n, m.val.p);
 	x.id = (int32_t)id;
 	if (load_byte_level(&r->bytes, name) < 0)
 		x.kind = 0; /* the name of an added token that is listed here too */
@@ -80,6 +81,9 @@ static int read_vocab(struct reading *r, struct span object, struct err *e)
 {
 	struct rec rec = {0};
 	int rc = rec_parse(&rec, object.p, object.n, e);
+
+	if (rc < 0)
+		err_prefix(e, "model.vocab: ");
 
 	for (size_t i = 0; i < rec.n && rc == 0; i++)
 		rc = read_token(r, rec.m[i], e);
@@ -207,8 +211,10 @@ static int read_model(struct bpe *b, struct span text, struct err *e)
 		err_set(e, "missing", "model: missing");
 		goto out;
 	}
-	if (rec_parse(&model, text.p, text.n, e) < 0)
+	if (rec_parse(&model, text.p, text.n, e) < 0) {
+		err_prefix(e, "model: ");
 		goto out;
+	}
 	b->vocab.rule = VOCAB_MERGES;
 	ignore = rec_get(&model, "ignore_merges");
 	b->vocab.whole = ignore.p && span_eq(ignore, "true");

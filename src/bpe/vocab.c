@@ -57,6 +57,8 @@ static int spread(struct vocab *v, struct err *e)
 	for (size_t i = 0; i < v->n; i++)
 		if ((size_t)v->entry[i].id >= n)
 			n = (size_t)v->entry[i].id + 1;
+	if (n > 2 * v->n + VOCAB_HOLES)
+		return err_set(e, "vocab", "token id %zu: too high for %zu tokens", n - 1, v->n);
 	by_id = xcalloc(n ? n : 1, sizeof(*by_id));
 	for (size_t i = 0; i < v->n; i++) {
 		struct vocab_entry *to = &by_id[v->entry[i].id];
@@ -179,8 +181,11 @@ int vocab_merge(struct vocab *v, struct span both, size_t left, int32_t order, s
 	x.right = vocab_find(v, both.p + left, both.n - left);
 	x.id = vocab_find(v, both.p, both.n);
 	if (x.left < 0 || x.right < 0 || x.id < 0)
-		return err_set(
-		    e, "vocab", "the two tokens or what they make are not in the vocabulary");
+		return err_set(e, "vocab", "'%.*s' and '%.*s': %s not in the vocabulary", (int)left,
+		    both.p, (int)(both.n - left), both.p + left,
+		    x.left < 0	  ? "the first is"
+		    : x.right < 0 ? "the second is"
+				  : "what they make is");
 	add_pair(v, x);
 	return 0;
 }

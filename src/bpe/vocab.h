@@ -52,10 +52,12 @@ struct vocab {
 };
 
 #define VOCAB_MAX_ID (1 << 24)
+#define VOCAB_HOLES  (1 << 16)
 
 /* Class "vocab" on an id above VOCAB_MAX_ID. */
 int vocab_put(struct vocab *v, struct vocab_entry x, const char *p, struct err *e);
-/* Class "vocab" where an id or a token stands twice. */
+/* Class "vocab" where an id or a token stands twice, or ids have more holes than tokens by
+ * VOCAB_HOLES: tables are as long as the highest id. */
 int vocab_finish(struct vocab *v, struct err *e);
 /* An added token: a name for an id, which may be a token already. */
 int vocab_name(struct vocab *v, int32_t id, struct span name, struct err *e);

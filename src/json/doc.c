@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -11,10 +12,13 @@
 int doc_slurp(struct buf *b, const char *path, size_t max, struct err *e)
 {
 	struct in *in;
+	struct stat st;
 	ssize_t got = 0;
 
 	if (access(path, F_OK) < 0 && errno == ENOENT)
 		return err_set(e, "missing", "%s: there is no such file", path);
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
+		return err_set(e, "long", "%s: more than %zu bytes", path, max);
 	in = in_open(path, e);
 	if (!in)
 		return -1;

@@ -251,6 +251,18 @@ EOF
 	[ "$(ends without)" -eq 5 ]
 }
 
+@test "a token over the border of prompt and answer: never in what was served, in one rendering by its first byte" {
+	echo "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% else %} th{{ m.content }}{% endif %}<|im_end|>{% endfor %}{% if add_generation_prompt %} th{% endif %}" >t.jinja
+	echo '{"id":"a","messages":[{"role":"user","content":"s"},{"role":"assistant","weight":0,"content":"e cat"},{"role":"user","content":"t"},{"role":"assistant","content":"e cat"}]}' >in
+	# pieces MASK: each token with its mask
+	pieces() {
+		tok --template t.jinja --mask "$1" in | jq -c '[.input_ids, .loss_mask] | transpose[]' |
+		    while IFS=, read -r id bit; do echo "$(echo "$id]" | tok --decode)=${bit%]}"; done | tr '\n' ','
+	}
+	[ "$(pieces served)" = "s=0,<|im_end|>=0, the=0, c=0,at=0,<|im_end|>=0,t=0,<|im_end|>=0, th=0,e=1, c=1,at=1,<|im_end|>=1," ]
+	[ "$(pieces all)" = "s=1,<|im_end|>=1, the=1, c=0,at=0,<|im_end|>=0,t=1,<|im_end|>=1, the=1, c=1,at=1,<|im_end|>=1," ]
+}
+
 @test "zstd in and out, stdin as -" {
 	short a | zstd -q | tok -z - >out.zst
 	zstd -dq <out.zst | jq -e .seq_len
@@ -394,6 +406,63 @@ EOF
 		bash -o pipefail -c "$line" >out </dev/null
 		[ -s out ] || [ -s ids.jsonl ]
 	done <examples
+}
+
+@test "a hostile tokenizer file: its name and place, in little memory and no time" {
+	mkdir m
+	json() { printf '{"pre_tokenizer":{"type":"ByteLevel"},"model":{"type":"BPE",%s},"added_tokens":[%s]}' "$1" "$2" >m/tokenizer.json; }
+	# refused FILE MESSAGE
+	refused() {
+		local limit='ulimit -v 250000;'
+		case $E3_BUILD in *asan* | *tsan*) limit= ;; esac
+		run timeout 60 bash -c "$limit echo a | e3-tokenize --no-cache --model m --text"
+		[ "$status" -eq 1 ]
+		[[ $output == "e3-tokenize: m/$1"* && $output == *"$2"* ]] || { echo "got '$output', want '$2'"; return 1; }
+	}
+	truncate -s 2G m/tokenizer.json
+	refused tokenizer.json: "more than 268435456 bytes"
+	{ printf '{"model":'; head -c 1000000 /dev/zero | tr '\0' '['; } >m/tokenizer.json
+	refused tokenizer.json: "more than 2048 levels deep"
+	head -c 1000 "$model/tokenizer_config.json" >m/tokenizer.json
+	refused tokenizer.json: "not JSON: it ends at byte 1000"
+	json '"vocab":{"a":0,"b":16777216},"merges":[]'
+	refused tokenizer.json: "token id 16777216: too high for 2 tokens"
+	json '"vocab":{"a":0,"b":0},"merges":[]'
+	refused tokenizer.json: "token id 0 stands twice"
+	json '"vocab":{"a":0,"b":1e3},"merges":[]'
+	refused tokenizer.json: "model.vocab.b: expected an id up to 16777216, not 1e3"
+	json '"vocab":[],"merges":[]'
+	refused tokenizer.json: "model.vocab: expected a JSON object"
+	json '"vocab":{"a":0},"merges":["a zz"]'
+	refused tokenizer.json: "model.merges[0]: 'a' and 'zz': the second is not in the vocabulary"
+	json '"vocab":{"a":0},"merges":[]' '{"id":7,"content":"<x>"}'
+	refused tokenizer.json: "added_tokens[0]: the id is 7, but tokenizers takes"
+	json '"vocab":{"a":0},"merges":[]'
+	{ printf '{"a":'; head -c 100000 /dev/zero | tr '\0' '['; } >m/tokenizer_config.json
+	refused tokenizer_config.json:1: "maximum parsing depth"
+	echo '{"added_tokens_decoder":{"1":{"content":5}}}' >m/tokenizer_config.json
+	refused tokenizer_config.json: "added_tokens_decoder.1: expected an id and an object with content"
+
+	cp "$model/tokenizer_config.json" m
+	truncate -s 2G m/tiktoken.model
+	refused tiktoken.model: "more than 67108864 bytes"
+	head -c 16000000 /dev/zero | tr '\0' A >m/tiktoken.model
+	refused tiktoken.model:1: "expected base64, a space and a rank"
+	for bad in 'YQ= 1:not base64' 'YQ*= 1:not base64' 'Y!== 1:not base64' '= 1:not base64' 'YQ==:expected base64' 'YQ== -1:expected base64' \
+	    'YQ== 99999999999999999999:expected base64' 'YQ== 16777217:a rank above 16777216' 'YQ== 1x:expected base64'; do
+		printf 'IQ== 0\n%s\n' "${bad%:*}" >m/tiktoken.model
+		refused tiktoken.model:2: "${bad#*:}"
+	done
+	printf 'IQ== 0\nIg== 16777216\n' >m/tiktoken.model
+	refused tiktoken.model: "token id 16777216: too high for 2 tokens"
+	printf 'IQ== 0\nIg== 2\n' >m/tiktoken.model
+	refused tiktoken.model: "no token of rank 1"
+	printf 'IQ== 0\nIg== 0\n' >m/tiktoken.model
+	refused tiktoken.model: "token id 0 stands twice"
+	printf 'IQ== 0\nIQ== 1\n' >m/tiktoken.model
+	refused tiktoken.model: "tokens 0 and 1 are the same bytes"
+	printf 'IQ== 0\nIg== 1\n' >m/tiktoken.model
+	refused tiktoken.model: "no token for the byte 0x00"
 }
 
 @test "--no-cache leaves no file, and the ids are the same" {

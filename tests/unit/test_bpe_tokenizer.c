@@ -145,6 +145,16 @@ static void encodes_by_the_file(void **state)
 		{.top = ",\"added_tokens\":[{\"id\":256,\"content\":\"<e\"},{\"id\":257,"
 			"\"content\":\"<ee>\"}]"},
 		"<ee<ee>", "256@0 101@2 257@3"},
+	    /* rendered text has its BOS already: the post-processor never runs */
+	    {"no second BOS",
+		{.top = MORE("") ",\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{"
+				 "\"SpecialToken\":{\"id\":\"<e>\",\"type_id\":0}},{\"Sequence\":{"
+				 "\"id\":\"A\",\"type_id\":0}}],\"special_tokens\":{\"<e>\":{\"id\":"
+				 "\"<e>\",\"ids\":[256],\"tokens\":[\"<e>\"]}}}",
+		    .tokenizer_config =
+			"{\"add_bos_token\":true,\"add_eos_token\":true,\"bos_token\":\"<e>\"}"},
+		"<e>a", "256@0 97@3"},
+	    {"no BOS at all", {.tokenizer_config = "{\"add_bos_token\":true}"}, "a", "97@0"},
 	    {"a name that the vocabulary has too",
 		{.vocab = ",\"\uff5cx\":256",
 		    .top = ",\"added_tokens\":[{\"id\":256,\"content\":\"\uff5cx\"}]"},
@@ -173,14 +183,18 @@ static void refuses_by_name(void **state)
 	    {{.model = ",\"dropout\":0.1"}, "model.dropout: 0.1"},
 	    {{.model = ",\"type\":\"Unigram\""}, "model.type: \"Unigram\""},
 	    {{.model = ",\"end_of_word_suffix\":\"</w>\""}, "model.end_of_word_suffix"},
-	    {{.merges = "\"a b\""}, "model.merges[0]: the two tokens or what they make"},
+	    {{.merges = "\"a b\""}, "model.merges[0]: 'a' and 'b': what they make is not in the vocabulary"},
+	    {{.vocab = ",\"xy\":256", .merges = "\"xy zz\""},
+		"model.merges[0]: 'xy' and 'zz': the second is not"},
+	    {{.merges = "[\"zz\",\"a\"]"}, "model.merges[0]: 'zz' and 'a': the first is not"},
 	    {{.merges = "\"ab\""}, "model.merges[0]: expected two byte-level tokens"},
 	    {{.merges = "[\"a\",\"b\",\"c\"]"}, "model.merges[0]: expected two"},
 	    {{.merges = "7"}, "model.merges[0]: expected two"},
 	    {{.vocab = ",\"ab\":3"}, "token id 3 stands twice"},
-	    {{.vocab = ",\"ab\":-3"}, "model.vocab: expected ids"},
-	    {{.vocab = ",\"ab\":1.5"}, "model.vocab: expected ids"},
-	    {{.vocab = ",\"ab\":99999999"}, "model.vocab: expected ids"},
+	    {{.vocab = ",\"ab\":-3"}, "model.vocab.ab: expected an id up to 16777216, not -3"},
+	    {{.vocab = ",\"ab\":1.5"}, "model.vocab.ab: expected an id"},
+	    {{.vocab = ",\"ab\":99999999"}, "model.vocab.ab: expected an id"},
+	    {{.vocab = ",\"ab\":16777216"}, "token id 16777216: too high for 257 tokens"},
 	    {{.top = ",\"normalizer\":{\"type\":\"NFKC\"}"}, "normalizer: NFKC is not supported"},
 	    {{.pre = "null"}, "pre_tokenizer: no ByteLevel"},
 	    {{.pre = "{\"type\":\"Metaspace\"}"}, "pre_tokenizer: Metaspace"},
@@ -378,6 +392,8 @@ static void encodes_as_the_real_ones(void **state)
 	    {"deepseek-v3", "don't DON'T can'ts",
 		"20385@0 1664@3 74524@5 67322@9 588@11 9@15 1648@16"},
 	    {"deepseek-v3", "<｜User｜>hi<｜Assistant｜>", "128803@0 6366@12 128804@14"},
+	    /* its post-processor would put a second one before */
+	    {"deepseek-v3", "<｜begin▁of▁sentence｜>hi", "0@0 6366@29"},
 	    {"gpt-oss", "你好世界", "177519@0 28428@6"},
 	    {"gpt-oss", "x = 1;\n\n\n    y\n}\n///doc",
 		"87@0 314@1 220@3 16@4 9563@5 271@9 342@12 198@14 739@15 5991@17 10042@20"},
