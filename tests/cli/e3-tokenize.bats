@@ -480,7 +480,22 @@ EOF
 	short a >in
 	e3-tokenize -q --no-cache --model big in >one
 	e3-tokenize -q --no-cache --model big --text in >text
+	# sim OPTION...: until it serves
+	sim() {
+		rm -f port
+		e3-sim --model big --port 0 "$@" >port 2>/dev/null &
+		until [ -s port ]; do sleep 0.05; done
+		kill $!
+		wait $! || true
+	}
+	sim --no-cache
+	run e3-infer --no-cache --model big --server http://127.0.0.1:9 --api sglang --dry-run 1 in
+	[ "$status" -eq 1 ]
 	[ ! -e cache ]
+	run e3-infer --model big --server http://127.0.0.1:9 --api sglang --dry-run 1 in
+	rm cache/e3/tokenizer-*
+	sim
+	rm cache/e3/tokenizer-*
 	e3-tokenize -q --model big in >two
 	ls cache/e3/tokenizer-*
 	e3-tokenize -q --model big in >three
