@@ -6,6 +6,7 @@
 #   make check          all tests that need no network and no accelerator
 #   make check-asan     the same under AddressSanitizer and UBSan; check-tsan, check-valgrind
 #   make check-chaos    e3-infer, e3-extract and their server killed at random, many times (an hour)
+#   make check-tokenizer  the tokenizer in full: all code points, a gigabyte of text (hours)
 #   make check-oracle   against torch, safetensors, tiktoken, Jinja2 ... (installs them)
 #   make bench          measurements, side by side with others' tools
 #   make fuzz           builds the fuzzers (clang)
@@ -111,6 +112,10 @@ check-chaos: deps-check
 	@E3_BIN=$(abspath $(BIN)) tests/fault/infer-chaos 1000
 	@E3_BIN=$(abspath $(BIN)) tests/fault/extract-chaos 500
 
+check-tokenizer: deps-check
+	@$(MAKE) --no-print-directory -j2 all oracle-drivers
+	@E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/oracle/bpe-all
+
 check-oracle: deps-check
 	@$(MAKE) --no-print-directory -j2 all oracle-drivers
 	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run oracle
@@ -190,7 +195,7 @@ deb: deps-deb
 clean:
 	rm -rf bin build demo-out demo-out-real
 
-.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos fuzz bench demo demo-real deps \
+.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos check-tokenizer fuzz bench demo demo-real deps \
     deps-check deps-coverage deps-deb coverage check-all install deb clean
 .SECONDARY:
 

@@ -3,6 +3,7 @@
  *	bpe_encode DIR		requests {u32 flags, u32 n, n bytes} on stdin; for each on stdout
  *				{u32 count, count ids as i32, count starts as i32}
  *	bpe_encode plain DIR	the same by the plain way
+ *	bpe_encode as FAMILY DIR	the same with that family's split in place of the folder's
  *	bpe_encode split FAMILY	the same requests; {u32 count, count piece ends as u32}
  *
  *	bpe_encode time DIR FILE...	MB/s of the first pass and of the best of three more
@@ -45,6 +46,7 @@ static void answer(const struct ints *ids, const struct ints *more)
 	fwrite(&n, sizeof(n), 1, stdout);
 	write_ints(ids);
 	write_ints(more);
+	fflush(stdout);
 }
 
 static int split_all(const char *family)
@@ -70,7 +72,7 @@ static int split_all(const char *family)
 	return EXIT_DONE;
 }
 
-static int encode_all(const char *dir, int plain)
+static int encode_all(const char *dir, const char *family, int plain)
 {
 	struct err e = {0};
 	struct bpe *b = plain ? bpe_open_uncached(dir, &e) : bpe_open(dir, &e);
@@ -81,6 +83,10 @@ static int encode_all(const char *dir, int plain)
 
 	if (!b)
 		prog_die(&e);
+	if (family)
+		b->split = split_named(family);
+	if (!b->split)
+		return EXIT_MISUSE;
 	if (plain) {
 		core_free(b->core);
 		b->core = NULL;
@@ -162,8 +168,10 @@ int main(int argc, char **argv)
 	else if (argc >= 4 && strcmp(argv[1], "time") == 0)
 		rc = time_all(argv[2], argv + 3);
 	else if (argc == 2)
-		rc = encode_all(argv[1], 0);
+		rc = encode_all(argv[1], NULL, 0);
 	else if (argc == 3 && strcmp(argv[1], "plain") == 0)
-		rc = encode_all(argv[2], 1);
+		rc = encode_all(argv[2], NULL, 1);
+	else if (argc == 4 && strcmp(argv[1], "as") == 0)
+		rc = encode_all(argv[3], argv[2], 0);
 	return fflush(stdout) == 0 ? rc : EXIT_FAILED;
 }
