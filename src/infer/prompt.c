@@ -1,6 +1,7 @@
 #include "infer/prompt.h"
 
 #include "infer/infer.h"
+#include "json/ids.h"
 
 int prompt_conv(struct run *r, const struct item *it, struct chat_conv *conv, struct err *e)
 {
@@ -21,14 +22,20 @@ static int render(struct run *r, const struct item *it, struct err *e)
 	return chat_prompt(r->chat, r->work, &conv, conv.n, &r->prompt, NULL, e);
 }
 
-int prompt_sent(struct run *r, const struct item *it, struct err *e)
+struct span prompt_text(const struct item *it)
 {
 	struct span body = {it->call.body.data, it->call.body.len};
 
+	return serve_takes_ids(it->ep->route) ? serve_prompt_text(it->ep->route, body)
+					      : (struct span){NULL, 0};
+}
+
+int prompt_sent(struct run *r, const struct item *it, struct err *e)
+{
+	struct span text = prompt_text(it);
+
 	ints_reset(&r->prompt);
-	return serve_takes_ids(it->ep->route)
-		   ? serve_read_prompt(&r->prompt, it->ep->route, body, e)
-		   : 0;
+	return text.p ? ids_read(&r->prompt, text, "prompt", e) : 0;
 }
 
 /* A request that fits the context but not the cache can hang the server for everybody. */

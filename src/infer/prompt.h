@@ -2,6 +2,8 @@
 #ifndef E3_INFER_PROMPT_H
 #define E3_INFER_PROMPT_H
 
+#include "base/buf.h"
+
 struct chat_conv;
 struct endpoint;
 struct err;
@@ -14,6 +16,8 @@ int prompt_make(struct run *r, struct endpoint *ep, struct item *it, struct err 
 /* r->prompt again, from the body that was sent: while a request is in flight its ids are there
  * only. */
 int prompt_sent(struct run *r, const struct item *it, struct err *e);
+/* The same as JSON text; p NULL where messages were sent. */
+struct span prompt_text(const struct item *it);
 
 /* The conversation up to here as chat/ reads it; it lasts until the next call. */
 int prompt_conv(struct run *r, const struct item *it, struct chat_conv *conv, struct err *e);

@@ -25,17 +25,24 @@ int result_loops(const int32_t *ids, size_t n)
 	return 0;
 }
 
+/* A string of nothing but white space, or none. A kept escape is never one of the four. */
 static int blank(struct span string)
 {
-	struct buf b = {0};
-	int rc = 1;
+	static const char *const white[] = {" ", "\\n", "\\t", "\\r"};
+	const char *p = string.p + 1, *end = string.p + string.n - 1;
 
-	if (!string.p || json_str(&b, string, NULL) < 0)
+	if (!string.p || *string.p != '"')
 		return 1;
-	for (size_t i = 0; i < b.len; i++)
-		rc &= strchr(" \t\r\n", b.data[i]) != NULL && b.data[i];
-	buf_free(&b);
-	return rc;
+	while (p < end) {
+		size_t i = 0;
+
+		while (i < 4 && strncmp(p, white[i], strlen(white[i])) != 0)
+			i++;
+		if (i == 4)
+			return 0;
+		p += strlen(white[i]);
+	}
+	return 1;
 }
 
 static void add_span(struct buf *b, const char *name, struct span v)
@@ -90,10 +97,11 @@ static void add_count(struct buf *b, const char *name, int64_t n)
 		buf_addf(b, ",\"%s\":%lld", name, (long long)n);
 }
 
-static void write_generation(
-    const struct run *r, const struct serve_reply *reply, struct result *a)
+static void write_generation(const struct run *r, const struct item *it,
+    const struct serve_reply *reply, struct result *a)
 {
-	const struct ints *prompt = r->prompt.n ? &r->prompt : &reply->prompt_ids;
+	struct span sent = prompt_text(it);
+	size_t prompt = sent.p ? r->prompt.n : reply->prompt_ids.n;
 	struct buf *b = &a->generation;
 	enum serve_finish f = reply->finish;
 	struct span message = {a->message.data, a->message.len};
@@ -104,15 +112,16 @@ static void write_generation(
 	    infer_statuses[a->status]);
 	add_count(b, "prompt_tokens",
 	    reply->prompt_tokens >= 0 ? reply->prompt_tokens
-	    : prompt->n		      ? (int64_t)prompt->n
+	    : prompt		      ? (int64_t)prompt
 				      : -1);
 	add_count(b, "completion_tokens",
 	    reply->completion_tokens >= 0 ? reply->completion_tokens
 	    : reply->has_ids		  ? (int64_t)reply->ids.n
 					  : -1);
-	if (prompt->n) {
+	add_span(b, "prompt_token_ids", sent);
+	if (!sent.p && prompt) {
 		buf_adds(b, ",\"prompt_token_ids\":");
-		ids_write(b, prompt->v, prompt->n);
+		ids_write(b, reply->prompt_ids.v, prompt);
 	}
 	if (reply->has_ids) {
 		buf_adds(b, ",\"output_ids\":");
@@ -141,7 +150,7 @@ int result_make(struct run *r, struct item *it, const struct serve_reply *reply,
 		a->status = reply->has_ids && result_loops(reply->ids.v, reply->ids.n)
 				? STATUS_REPETITION
 				: STATUS_LENGTH;
-	write_generation(r, reply, a);
+	write_generation(r, it, reply, a);
 	return 0;
 }
 

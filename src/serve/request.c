@@ -314,9 +314,9 @@ void serve_write(struct buf *out, const struct serve_plan *p, const struct serve
 	buf_addc(out, '}');
 }
 
-int serve_read_prompt(struct ints *out, enum serve_route r, struct span body, struct err *e)
+struct span serve_prompt_text(enum serve_route r, struct span body)
 {
-	return ids_read(out, lax_get(body, routes[r].prompt), routes[r].prompt, e);
+	return lax_get(body, routes[r].prompt);
 }
 
 void serve_write_abort(struct buf *out, const char *rid)

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/ints.h"
 
 struct err;
 
@@ -75,8 +74,8 @@ struct serve_prompt {
 
 /* Appends the body. */
 void serve_write(struct buf *out, const struct serve_plan *p, const struct serve_prompt *prompt);
-/* Appends the ids of a body that serve_write made for a route that takes ids. */
-int serve_read_prompt(struct ints *out, enum serve_route r, struct span body, struct err *e);
+/* The array of ids in a body that serve_write made for a route that takes ids. */
+struct span serve_prompt_text(enum serve_route r, struct span body);
 
 /* SGLang goes on generating after its client has left; POST this to /abort_request, whose
  * matching is by prefix: end each rid with a character that is in no rid elsewhere. */

@@ -108,17 +108,13 @@ static void one_request_may_ask_for_less(void **state)
 	struct serve_prompt q = {.ids = (int32_t[]){4}, .n = 1, .max_new_tokens = 3};
 	struct err e = {0};
 	struct serve_plan *p = serve_plan_open(&opt, &e);
-	struct ints ids = {0};
 	struct buf b = {0};
 
 	(void)state;
 	serve_write(&b, p, &q);
 	assert_string_equal(
 	    buf_cstr(&b), "{\"input_ids\":[4],\"sampling_params\":{\"max_new_tokens\":3}}");
-	assert_int_equal(
-	    serve_read_prompt(&ids, ROUTE_SGLANG, (struct span){b.data, b.len}, &e), 0);
-	assert_true(ints_eq(&ids, q.ids, q.n));
-	ints_free(&ids);
+	assert_true(span_eq(serve_prompt_text(ROUTE_SGLANG, (struct span){b.data, b.len}), "[4]"));
 	buf_reset(&b);
 	serve_write_abort(&b, "a/1;2;");
 	assert_string_equal(buf_cstr(&b), "{\"rid\":\"a/1;2;\"}");
