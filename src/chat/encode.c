@@ -86,11 +86,12 @@ struct rest {
 static int add_plain(struct chat_work *w, const struct rest *r, size_t from, size_t end,
     unsigned more, struct err *e)
 {
-	struct bpe_text t = {r->text->text.data + from, end - from, r->flags | more};
 	size_t first = r->starts ? r->starts->n : 0;
+	struct bpe_text t;
 
 	if (from == end)
 		return 0;
+	t = (struct bpe_text){r->text->text.data + from, end - from, r->flags | more};
 	if (bpe_encode(w->c->bpe, w->bpe, t, r->ids, r->starts, e) < 0)
 		return -1;
 	for (size_t i = first; r->starts && i < r->starts->n; i++)

@@ -2,6 +2,7 @@
 
 #include "jinja/eval.h"
 #include "jinja/iter.h"
+#include "jinja/memo.h"
 #include "jinja/text.h"
 
 /* In the arena: calls nest deep, so their frames on the stack must be small. */
@@ -284,6 +285,8 @@ static int call_macro(struct rt *rt, const struct macro *m, const struct args *a
 
 	if (++rt->calls > rt->max.depth)
 		return rt_fail(rt, "macros call one another deeper than %u", rt->max.depth);
+	if (rt->note)
+		memo_skip(rt); /* its branches */
 	rc = bind_macro(rt, f, m->def, args) < 0 ? -1 : exec_list(rt, f, m->def->list);
 	rt->calls--;
 	return rc < 0 ? -1 : 0;

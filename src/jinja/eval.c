@@ -92,6 +92,8 @@ static int eval_cond(struct rt *rt, struct frame *f, const struct node *n, struc
 
 	if (yes < 0)
 		return -1;
+	if (rt->note)
+		memo_skip(rt);
 	if (yes)
 		return eval(rt, f, n->b, out);
 	if (n->c)
@@ -105,8 +107,11 @@ static int eval_logic(struct rt *rt, struct frame *f, const struct node *n, stru
 {
 	if (eval(rt, f, n->a, out) < 0)
 		return -1;
-	if (value_truth(rt, out) == (n->kind == N_OR))
+	if (value_truth(rt, out) == (n->kind == N_OR)) {
+		if (rt->note)
+			memo_skip(rt);
 		return 0;
+	}
 	return eval(rt, f, n->b, out);
 }
 
@@ -190,13 +195,17 @@ static int eval_compare(struct rt *rt, struct frame *f, const struct node *n, st
 
 	if (eval(rt, f, n->a, &a) < 0)
 		return -1;
-	for (const struct node *o = n->list; o && yes; o = o->next) {
+	for (const struct node *o = n->list; o; o = o->next) {
 		if (eval(rt, f, o->a, &b) < 0)
 			return -1;
 		rt->at = n;
 		yes = compare(rt, o->op, &a, &b);
 		if (yes < 0)
 			return -1;
+		if (!yes && o->next && rt->note)
+			memo_skip(rt);
+		if (!yes)
+			break;
 		a = b;
 	}
 	value_bool(out, yes);

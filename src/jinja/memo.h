@@ -48,6 +48,9 @@ void memo_set_member(struct rt *rt, struct frame *f, const struct node *n, const
 void memo_set(struct rt *rt, const struct value *slot);
 void memo_enter(struct rt *rt, struct frame *f, const struct scope *s);
 void memo_spoil(struct rt *rt); /* it depends on what can't be noted */
+/* A part of an expression was left out, which is evaluated when things are otherwise and may then
+ * read what only the iteration has: the whole can't be noted, what was read can. */
+void memo_skip(struct rt *rt);
 
 /* ---- memo_note.c and memo.c share ---- */
 
@@ -91,7 +94,7 @@ struct memo_note {
 	size_t nguard, capguard;
 	struct member *set;
 	size_t nset, capset;
-	unsigned bound; /* reads of what only the iteration has */
+	unsigned bound; /* reads of what only the iteration has, parts left out */
 	unsigned hard;	/* reads of what can't be noted */
 };
 

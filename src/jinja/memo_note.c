@@ -18,6 +18,11 @@ void memo_spoil(struct rt *rt)
 	rt->note->hard++;
 }
 
+void memo_skip(struct rt *rt)
+{
+	rt->note->bound++;
+}
+
 static int same_guard(const struct guard *a, const struct guard *b)
 {
 	return a->kind == b->kind && a->node == b->node && a->at == b->at &&

@@ -1,7 +1,10 @@
 #!/bin/sh
 # How fast e3-tokenize is, on one core: chats, agent sessions, sessions whose every turn is a record
-# of its own; whether its cost is linear in the messages; and beside the bare tokenizer on the same
-# text. E3_BIN, E3_SHARED; without the real model the demo's small one is used.
+# of its own; beside the bare tokenizer on the same text; what sessions cost as they grow, for the
+# families' templates; and beside the trainers' own preprocessing of the same chats, in one run.
+# E3_BIN, E3_SHARED; without the real model the demo's small one is used and the families are left
+# out. The trainers are measured where tests/oracle/venv.sh has made their environment
+# (E3_TRAINERS_VENV, build/oracle-trainers).
 set -eu
 cd "$(dirname "$0")/../.."
 : "${E3_BIN:=bin}" "${E3_SHARED:=../shared}"
@@ -13,16 +16,18 @@ trap 'rm -rf "$dir"' EXIT
 # seconds COMMAND...: CPU seconds, the best of three; what it prints is in $dir/out
 seconds() {
 	python3 - "$dir/out" "$@" <<'EOF'
-import os, subprocess, sys
+import resource, subprocess, sys
+def spent():
+    r = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return r.ru_utime + r.ru_stime
 best = None
 for _ in range(3):
-    before = os.times()
+    before = spent()
     with open(sys.argv[1], "wb") as out:
         subprocess.run(sys.argv[2:], stdout=out, check=True)
-    after = os.times()
-    t = after.children_user + after.children_system - before.children_user - before.children_system
+    t = spent() - before
     best = t if best is None else min(best, t)
-print(f"{best:.3f}")
+print(f"{best:.4f}")
 EOF
 }
 
@@ -66,3 +71,46 @@ for kind in agent apart; do
 		}'
 	done
 done
+
+[ -d "$E3_SHARED/models/qwen3" ] || exit 0
+
+# session FAMILY KIND MESSAGES: milliseconds a conversation, beside the bare tokenizer's on its text
+session() {
+	count=$((1200 / $3))
+	python3 tests/bench/tokenize_records.py "$2" $count "$3" >"$dir/long"
+	of="$E3_BIN/e3-tokenize -q -j1 --date 2026-01-02 --model $dir/folders/$1"
+	zero=$(seconds $of /dev/null)
+	t=$(seconds $of "$dir/long")
+	$of --last-turn-only "$dir/long" | jq -c .input_ids | $of --decode >"$dir/text"
+	bare=$(seconds $of --whole --count "$dir/text")
+	awk -v f="$1" -v k="$2" -v n="$3" -v t="$t" -v s="$zero" -v c=$count -v b="$bare" -v bytes="$(wc -c <"$dir/text")" 'BEGIN {
+		printf "%-12s %-6s %3d messages, %4.0f KB: %7.2f ms, bare tokenizer %6.2f ms: %4.1f x\n", f, k, n, bytes / c / 1e3, (t - s) / c * 1e3, (b - s) / c * 1e3, (t - s) / (b - s)
+	}'
+}
+
+echo "a conversation in one record:"
+mkdir "$dir/folders"
+python3 tests/bench/tokenize_folders.py "$E3_SHARED" "$dir/folders" >"$dir/names"
+while read -r family; do
+	case $family in
+	deepseek-v3 | llama-3.1) kind=plain ;;
+	gpt-oss) kind=calls ;;
+	*) kind=agent ;;
+	esac
+	session "$family" $kind 84
+	session "$family" $kind 400
+done <"$dir/names"
+
+# 300 chats of about 1,500 tokens through the trainers' own code, ten times as many through ours
+python=${E3_TRAINERS_VENV:-build/oracle-trainers}/bin/python
+if ! "$python" -c 'import specforge, speculators' 2>/dev/null; then
+	echo "no trainers to compare with: ORACLE=trainers tests/oracle/venv.sh makes their environment"
+	exit 0
+fi
+tok="$E3_BIN/e3-tokenize -q -j1 --model $E3_SHARED/models/qwen3"
+start=$(seconds $tok /dev/null)
+python3 tests/bench/tokenize_records.py chat 3000 >"$dir/chat"
+t=$(seconds $tok "$dir/chat")
+"$python" tests/bench/tokenize_others.py "$E3_SHARED/models/qwen3" "$dir/chat" 300 2>/dev/null >"$dir/others"
+awk -v t="$t" -v s="$start" 'BEGIN { printf "e3-tokenize: %.0f samples/s, three records each\n", 3000 / (t - s) }'
+awk -v t="$t" -v s="$start" '/samples/ { printf "%s: e3-tokenize is %.0f x as fast\n", $0, 3000 / (t - s) / $2 }' "$dir/others"

@@ -3,6 +3,8 @@
 chat	three turns with reasoning, about 1,500 tokens: three records each
 agent	a session of tool calls whose turns extend one another: one record
 apart	answers with reasoning to a user who goes on: every turn is a record of its own
+plain	the same without reasoning: one record, with any template
+calls	agent, with reasoning or a text beside a call but not both, as gpt-oss wants it
 
 The words are those of the toolkit's own manuals and sources; the same numbers give the same text."""
 
@@ -47,6 +49,19 @@ def agent():
 
 def apart():
     return [m for _ in range(MESSAGES // 2) for m in (user(400), said(100, 40))]
+
+
+def plain():
+    return [m for _ in range(MESSAGES // 2)
+            for m in (user(400), {"role": "assistant", "content": text(140)})]
+
+
+def calls():
+    out = agent()
+    for m in out:
+        if m.get("tool_calls"):
+            m["content"] = None
+    return out
 
 
 for i in range(COUNT):

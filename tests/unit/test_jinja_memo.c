@@ -27,7 +27,7 @@ static const struct {
     {"loop.nextitem",
 	"{% for m in messages %}{{ m.content }}{% if loop.nextitem is defined and "
 	"loop.nextitem.role == 'tool' %}!{% endif %}{% endfor %}",
-	34},
+	28},
     {"loop.previtem",
 	"{% for m in messages %}{% if loop.previtem is defined %}{{ loop.previtem.content }}"
 	"{% endif %}{{ m.content }}{% endfor %}",
@@ -58,6 +58,13 @@ static const struct {
 	"{% set ns = namespace(n=0) %}{% set b = ns if messages|length % 2 else namespace(n=7) %}"
 	"{% for m in messages %}{% set ns.n = ns.n + 1 %}{{ b.n }}{% endfor %}",
 	28},
+    {"a part left out that the iteration sets",
+	"{% set ns = namespace(last=0) %}{% for m in messages %}{% if m.role == 'user' %}"
+	"{% set ns.last = loop.index0 %}{% endif %}{% endfor %}{% for m in messages %}"
+	"{% set r = m.content %}{% if loop.index0 * ns.last and r %}{{ r }}{% endif %}"
+	"{{ r if loop.index0 < ns.last }}{% if 0 < loop.index0 * ns.last < r|length * 40 %}!"
+	"{% endif %}{% endfor %}",
+	61},
     {"a namespace in a list",
 	"{% set ns = namespace(n=0) %}{% set l = [ns] %}{% for m in messages %}"
 	"{% set ns.n = ns.n + messages|length %}{{ l[0].n }}{% endfor %}",
