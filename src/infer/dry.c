@@ -26,16 +26,20 @@ static void estimate(struct run *r, uint64_t rest, uint64_t rest_bytes)
 {
 	double sent = (double)flow_totals(r->flow).out;
 	double scale = sent > 0 ? (sent + (double)rest) / sent : 0;
-	double seconds = (double)(r->now - r->began) / 1000 * scale;
-	double disk = (double)r->n.out_bytes * scale;
+	struct buf b = {0};
 	char human[32];
 
-	num_human((uint64_t)disk, human);
-	report_line(r,
-	    "dry run: of %.0f records %.0f were answered; all would take %.1f h at this rate, "
-	    "%.2f M prompt tokens, %.2f M new tokens, %s of output",
-	    sent + (double)rest, sent, seconds / 3600, (double)r->n.prompt_tokens * scale / 1e6,
-	    (double)r->n.completion_tokens * scale / 1e6, human);
+	num_human((uint64_t)((double)r->n.out_bytes * scale), human);
+	buf_addf(&b, "dry run: of %.0f records %.0f were answered; all would take ",
+	    sent + (double)rest, sent);
+	report_time(&b, (double)(r->now - r->began) / 1000 * scale);
+	buf_adds(&b, " at this rate, ");
+	report_number(&b, (double)r->n.prompt_tokens * scale);
+	buf_adds(&b, " prompt tokens, ");
+	report_number(&b, (double)r->n.completion_tokens * scale);
+	buf_addf(&b, " new tokens, %s of output", human);
+	report_line(r, "%s", buf_cstr(&b));
+	buf_free(&b);
 	if (rest && sent > 0 && r->read_bytes > 0)
 		report_line(r, "dry run: the rest has %.2f times the bytes a record of those sent",
 		    (double)rest_bytes / (double)rest / ((double)r->read_bytes / (double)r->seq));

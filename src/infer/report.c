@@ -20,8 +20,7 @@ void report_line(struct run *r, const char *fmt, ...)
 	r->say(text.msg);
 }
 
-/* 1234567 as 1.2M; below 10,000 as it is. */
-static void add_short(struct buf *b, double x)
+void report_number(struct buf *b, double x)
 {
 	static const struct {
 		double unit;
@@ -37,7 +36,7 @@ static void add_short(struct buf *b, double x)
 	buf_addf(b, "%.0f", x);
 }
 
-static void add_time(struct buf *b, double seconds)
+void report_time(struct buf *b, double seconds)
 {
 	unsigned long long s = seconds > 0 ? (unsigned long long)seconds : 0;
 
@@ -58,7 +57,7 @@ static void add_rate(struct buf *b, const struct run *r)
 {
 	double t = elapsed(r);
 
-	add_short(b, t > 0 ? (double)r->n.completion_tokens / t : 0);
+	report_number(b, t > 0 ? (double)r->n.completion_tokens / t : 0);
 	buf_adds(b, " tok/s");
 }
 
@@ -92,7 +91,7 @@ static void add_progress(struct buf *b, struct run *r)
 	add_rate(b, r);
 	if (left >= 0) {
 		buf_adds(b, ", ");
-		add_time(b, left);
+		report_time(b, left);
 		buf_adds(b, " left");
 	}
 }
@@ -172,6 +171,9 @@ static void add_statuses(struct buf *b, const struct run *r)
 			continue;
 		buf_addf(
 		    b, "%s%llu %s", sep, (unsigned long long)r->n.statuses[i], infer_statuses[i]);
+		if (i != STATUS_OK && r->n.answers >= r->n.statuses[i])
+			buf_addf(b, " (%.3g%%)",
+			    100 * (double)r->n.statuses[i] / (double)r->n.answers);
 		sep = ", ";
 	}
 }
@@ -182,14 +184,18 @@ void report_summary(struct run *r)
 
 	if (r->o->flow.quiet)
 		return;
+	if (r->n.requests == 0) {
+		report_line(r, "nothing was left to ask");
+		return;
+	}
 	buf_addf(&b, "%llu answers", (unsigned long long)r->n.answers);
 	add_statuses(&b, r);
 	buf_adds(&b, "; ");
-	add_short(&b, (double)r->n.prompt_tokens);
+	report_number(&b, (double)r->n.prompt_tokens);
 	buf_adds(&b, " tokens in, ");
-	add_short(&b, (double)r->n.completion_tokens);
+	report_number(&b, (double)r->n.completion_tokens);
 	buf_adds(&b, " out in ");
-	add_time(&b, elapsed(r));
+	report_time(&b, elapsed(r));
 	buf_adds(&b, " (");
 	add_rate(&b, r);
 	buf_addf(&b, "); %llu requests, %llu retries, %llu outages",

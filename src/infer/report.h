@@ -2,8 +2,12 @@
 #ifndef E3_INFER_REPORT_H
 #define E3_INFER_REPORT_H
 
+struct buf;
 struct endpoint;
 struct run;
+
+void report_number(struct buf *b, double x);	 /* 1234567 as 1.2M; below 10,000 as it is */
+void report_time(struct buf *b, double seconds); /* 5 h 12 min */
 
 /* A line for the user (run.h). */
 void report_line(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -53,6 +53,30 @@ static void add_span(struct buf *b, const char *name, struct span v)
 	buf_add(b, v.p, v.n);
 }
 
+/* Whether the arguments of each call are JSON, as text or as an object. */
+static int calls_parse(struct span message)
+{
+	struct span calls = lax_get(message, "tool_calls"), call;
+	struct buf text = {0};
+	struct lax s;
+	int rc = 1;
+
+	if (!calls.p || *calls.p != '[')
+		return 1;
+	lax_begin(&s, calls);
+	while (rc && lax_element(&s, &call)) {
+		struct span v = lax_get(lax_get(call, "function"), "arguments");
+		struct err ignored;
+
+		buf_reset(&text);
+		if (v.p && *v.p == '"')
+			rc = json_str(&text, v, NULL) == 0 &&
+			     lax_strict((struct span){text.data, text.len}, &ignored) == 0;
+	}
+	buf_free(&text);
+	return rc;
+}
+
 /* The server's own parts. */
 static enum status from_parts(const struct serve_reply *reply, struct buf *message)
 {
@@ -146,6 +170,9 @@ int result_make(struct run *r, struct item *it, const struct serve_reply *reply,
 	} else {
 		a->status = from_parts(reply, &a->message);
 	}
+	if (a->status == STATUS_OK &&
+	    !calls_parse((struct span){a->message.data, a->message.len}))
+		a->status = STATUS_UNPARSED;
 	if (reply->finish == FINISH_LENGTH)
 		a->status = reply->has_ids && result_loops(reply->ids.v, reply->ids.n)
 				? STATUS_REPETITION

@@ -316,16 +316,20 @@ static int complete(struct run *r, struct err *e)
 static int give_up(struct run *r, struct err *e)
 {
 	struct part *part = r->part;
+	const char *path = part ? part_path(part) : NULL;
 
 	farewell(r);
-	if (r->flow)
+	if (r->flow) {
 		report_summary(r);
+		if (r->signal)
+			report_line(r, "stopped by signal %d", r->signal);
+		if (path)
+			report_line(r, "%s keeps what is done; the same command with --resume goes on",
+			    path);
+	}
 	r->part = NULL;
 	if (part && part_close(part, e) < 0)
 		return -1;
-	if (r->signal && r->flow)
-		report_line(
-		    r, "stopped by signal %d; the same command with --resume goes on", r->signal);
 	if (r->failed)
 		*e = r->e;
 	return r->failed ? -1 : 0;

@@ -53,13 +53,13 @@ rows() {
 		printf "{\"id\":\"d/%d\",\"dataset\":\"d\",\"messages\":[{\"role\":\"user\",\"content\":\"question %d\"}],\"n\":%d.50}\n", i, i, i }'
 }
 
-# begun FILE - waits until a run has its first requests in flight
+# begun - waits until a run has its first requests, behind its test request, in flight at U
 begun() {
-	for _ in $(seq 200); do
-		[ -e "$1.part" ] && break
+	for _ in $(seq 400); do
+		[ "$(curl -s "$U/metrics" | sed -n 's/^e3sim:requests_total{.*} //p')" -ge 2 ] && break
 		sleep 0.02
 	done
-	sleep 0.3
+	sleep 0.2
 }
 
 # once N FILE... - the ids of these files are those of `rows N`, each once
@@ -248,7 +248,7 @@ open("asked", "w").close()' >port 3>&- &
 	rows 40 >in
 	infer --dry-run 10 in >out 2>err
 	[ ! -s out ]
-	grep -q 'dry run: of 40 records 10 were answered' err
+	grep -qE 'dry run: of 40 records 10 were answered; all would take [0-9]+ s at this rate, [0-9]+ prompt tokens, [0-9]+ new tokens, ' err
 	grep -q '40 in = 10 out + 30 dropped' err
 }
 
@@ -473,11 +473,12 @@ each() {
 @test "a cut answer is kept and marked, dropped, or tried again" {
 	rows 20 >in
 	serve --fault length=0.3
-	infer --stats st -o out in
+	infer --stats st -o out in 2>err
 	once 20 out
 	n=$(jq -r '.generations[0].status' out | grep -c '^length$')
 	[ "$n" -gt 0 ]
 	jq -e ".statuses.length == $n" st
+	grep -q "20 answers: $((20 - n)) ok, $n length ($((5 * n))%)" err
 	jq -e -s 'all(.[].generations[0] | select(.status == "length");
 		.finish_reason == "length" and .completion_tokens == 64)' out >/dev/null
 	infer --on-length drop --rejects rej -o out2 in
@@ -485,6 +486,20 @@ each() {
 	jq -e '.reject | .class == "length" and .permanent' rej >/dev/null
 	infer --on-length retry --max-attempts 9 --rejects rej3 -o out3 in
 	once 20 out3 rej3
+}
+
+@test "a tool call whose arguments do not parse is unparsed, on each route" {
+	serve --call-rate 1 --fault bad-call@2
+	f='{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}}}}}'
+	rows 3 | sed "s|}\$|,\"tools\":[$f]}|" >in
+	for how in "--model $MODEL" "--api vllm"; do
+		e3-infer -q --server "$U" $how --concurrency 1 --max-new-tokens 500 -o out in
+		jq -s -e 'map(.generations[0].status) | sort == ["ok","ok","unparsed"]' out
+		jq -s -e 'map(select(.generations[0].status == "unparsed")) | .[0].messages[1].tool_calls[0].function.arguments' out
+		rm out
+		stop "$PID"
+		serve --call-rate 1 --fault bad-call@2
+	done
 }
 
 @test "an answer that loops until it is cut" {
@@ -522,6 +537,7 @@ each() {
 	once 400 out
 	infer --resume --rejects rej -o out in 2>err
 	grep -q '400 in = 0 out + 400 resumed' err
+	grep -q 'nothing was left to ask' err
 }
 
 @test "a torn last line is cut" {
@@ -580,7 +596,7 @@ each() {
 	rows 60 >in
 	infer -q --resume -o out in &
 	I=$!
-	begun out
+	begun
 	run -1 infer --resume -o out in
 	wait $I
 	once 60 out
@@ -620,13 +636,14 @@ each() {
 	rows 100 >in
 	env --default-signal=INT infer -o out in 2>err &
 	I=$!
-	begun out
+	begun
 	kill -INT $I
 	rc=0
 	wait $I || rc=$?
 	[ $rc -eq 130 ]
 	[ "$(wc -l <out.part)" -ge 8 ]
-	grep -q -- '--resume goes on' err
+	grep -q 'stopped by signal 2' err
+	grep -q 'out.part keeps what is done; the same command with --resume goes on' err
 	infer -q --resume --concurrency 100 -o out in
 	once 100 out
 }
@@ -636,7 +653,7 @@ each() {
 	rows 10 >in
 	env --default-signal=INT infer -o out in 2>err &
 	I=$!
-	begun out
+	begun
 	kill -INT $I
 	sleep 0.1
 	SECONDS=0
@@ -654,7 +671,7 @@ each() {
 	rows 10 >in
 	infer -q -o out in 2>err &
 	I=$!
-	begun out
+	begun
 	kill -USR1 $I
 	wait $I
 	grep -q "$U: up, 8 of 8 in flight" err
@@ -685,7 +702,7 @@ each() {
 	e3-infer --server "$a" --server "$U" --model "$MODEL" --concurrency 4 --max-new-tokens 64 \
 		--max-attempts 1 -o out in 2>err &
 	I=$!
-	begun out
+	begun
 	stop "$victim"
 	wait $I
 	once 150 out
@@ -701,7 +718,7 @@ each() {
 	printf '# servers\n%s\n' "$a" >servers
 	e3-infer --servers servers --model "$MODEL" --concurrency 2 --max-new-tokens 64 -o out in 2>err &
 	I=$!
-	begun out
+	U=$a begun
 	echo "$U" >servers
 	kill -HUP $I
 	wait $I
