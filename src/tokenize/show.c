@@ -7,7 +7,8 @@
  *	-- 21 tokens: 15 prompt, 6 supervised in 1 span
  *
  * On a terminal supervised text is green and bold and special tokens are blue, instead of the
- * brackets. A line feed is shown before it is made; other control characters are \xNN, since a
+ * brackets. Without colours a line that begins supervised begins with a bar, so that a long answer is
+ * known for one wherever a pager stands. A line feed is shown before it is made; other control characters are \xNN, since a
  * record must not write to a terminal. */
 #include <string.h>
 
@@ -17,10 +18,15 @@
 
 #define OPEN  "\xe2\x9f\xa6" /* U+27E6 */
 #define CLOSE "\xe2\x9f\xa7" /* U+27E7 */
+#define BAR   "\xe2\x94\x82" /* U+2502 */
 #define LF    "\xe2\x86\xb5" /* U+21B5 */
 
 static const char *const ends[] = {"<|im_end|>", "<|end_of_msg|>", "<｜end▁of▁sentence｜>",
     "<|eot_id|>", "<|eom_id|>", "<|return|>", "<|end|>", "<|call|>", "[e~[", "<|role_end|>"};
+
+/* Tokens that a turn begins with, for families without one that ends it, or not every one. */
+static const char *const begins[] = {"<|user|>", "<|assistant|>", "<|system|>", "<|observation|>",
+    "<｜User｜>", "<｜Assistant｜>"};
 
 enum look { LOOK_NONE, LOOK_PROMPT, LOOK_PROMPT_SPECIAL, LOOK_TARGET, LOOK_TARGET_SPECIAL };
 
@@ -30,6 +36,7 @@ struct pen {
 	enum look look;
 	int broken; /* a turn's end is written, its line not ended yet */
 	int start;  /* nothing is on the line */
+	int opened; /* but the bracket that opens */
 };
 
 static void set_look(struct pen *p, enum look look)
@@ -47,6 +54,7 @@ static void set_look(struct pen *p, enum look look)
 		buf_adds(p->out, code[look]);
 	else if (was != is)
 		buf_adds(p->out, is ? OPEN : CLOSE);
+	p->opened = is && !was;
 	p->look = look;
 }
 
@@ -58,10 +66,19 @@ static void end_line(struct pen *p)
 	p->broken = 0;
 }
 
+/* Where a line goes on with what is supervised. */
+static void put_bar(struct pen *p)
+{
+	if (p->start && !p->opened && !p->s->colour && p->look >= LOOK_TARGET)
+		buf_adds(p->out, BAR);
+	p->opened = 0;
+}
+
 static void put_char(struct pen *p, const char *c, size_t n)
 {
 	unsigned char b = (unsigned char)*c;
 
+	put_bar(p);
 	if (b == '\n') {
 		buf_adds(p->out, LF);
 		p->start = 0;
@@ -84,6 +101,7 @@ static void put_text(struct pen *p, const char *s, size_t n)
 		size_t len = utf8_len(s + i, n - i);
 
 		if (len == 0) {
+			put_bar(p);
 			buf_addf(p->out, "\\x%02x", (unsigned char)s[i++]);
 			p->start = 0;
 			continue;
@@ -93,12 +111,22 @@ static void put_text(struct pen *p, const char *s, size_t n)
 	}
 }
 
-static int is_end(struct span name)
+static int is_one_of(struct span name, const char *const *names, size_t n)
 {
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (span_eq(name, ends[i]))
+	for (size_t i = 0; i < n; i++)
+		if (span_eq(name, names[i]))
 			return 1;
 	return 0;
+}
+
+static int is_end(struct span name)
+{
+	return is_one_of(name, ends, sizeof(ends) / sizeof(ends[0]));
+}
+
+static int is_begin(struct span name)
+{
+	return is_one_of(name, begins, sizeof(begins) / sizeof(begins[0]));
 }
 
 static enum look look_of(const struct show *s, size_t k)
@@ -125,6 +153,8 @@ static size_t put_run(struct pen *p, size_t k, struct buf *text, struct err *e)
 		return 0;
 	if (p->look >= LOOK_TARGET && look < LOOK_TARGET)
 		set_look(p, look); /* closed on the line it ends on */
+	if (special && is_begin((struct span){text->data, text->len}))
+		end_line(p);
 	/* a line feed behind the end of a turn belongs to its line */
 	if (p->broken && !(text->len > 0 && text->data[0] == '\n'))
 		end_line(p);

@@ -342,6 +342,30 @@ EOF
 	grep -q '^-- [0-9]* tokens: [0-9]* prompt, [0-9]* supervised in 1 span$' out
 }
 
+@test "--show: a line that goes on with what is supervised begins with a bar" {
+	printf '%s\n' '{"id":"a","messages":[{"role":"user","content":"q\nr"},{"role":"assistant","content":"one\n\ntwo"}]}' |
+	    tok --show >out
+	cat >want <<'EOF'
+== a
+<|im_user|>user<|im_middle|>q↵
+r<|im_end|>
+<|im_assistant|>assistant<|im_middle|><think>⟦</think>one↵
+│↵
+│two<|im_end|>⟧
+EOF
+	head -n 6 out | cmp - want
+}
+
+@test "--show: turns of a family without an end-of-turn token begin a line" {
+	cp -r "$model" glm
+	sed -i 's/<|im_user|>/<|user|>/; s/<|im_assistant|>/<|assistant|>/' glm/tokenizer_config.json
+	ids=$(printf 'a<|user|>hi<|assistant|>ho' | e3-tokenize --model glm --text)
+	echo "{\"id\":\"g\",\"input_ids\":$ids,\"loss_mask\":$(echo "$ids" | jq -c 'map(0)')}" |
+	    e3-tokenize -q --model glm --show >out
+	printf '== g\na\n<|user|>hi\n<|assistant|>ho\n' >want
+	head -n 4 out | cmp - want
+}
+
 @test "--show reads tokenised records, and shows no control characters" {
 	conv a | tok >ids
 	conv a | tok --show >direct
