@@ -102,8 +102,11 @@ static inline size_t wide_len(const char *p, size_t n)
 
 size_t utf8_valid(const char *p, size_t n)
 {
-	const char *at = p, *end = p + n;
+	const char *at = p, *end;
 
+	if (n == 0) /* p may be NULL */
+		return 0;
+	end = p + n;
 	while ((at = plain_ascii(at, end)) < end)
 		do {
 			size_t len = wide_len(at, (size_t)(end - at));

@@ -242,7 +242,8 @@ int chat_target(struct chat_work *w, struct chat_prep *p, size_t i, const struct
 	if (rc > 0)
 		return err_set(e, "unfaithful",
 		    "messages[%zu]: the template's rendering of the turn does not go on where its "
-		    "prompt ends, or not through an end-of-turn token",
+		    "prompt ends, or not through an end-of-turn token; what the server sampled "
+		    "(generations[].output_ids) needs no rendering",
 		    i);
 	return rc;
 }

@@ -329,6 +329,19 @@ EOF
 	done
 }
 
+@test "a turn that no rendering gives wants the ids that were sampled" {
+	cat >open.jinja <<'EOF'
+{% for m in messages %}<|im_user|>{{ m.content }}<|im_end|>{% endfor %}
+{%- if add_generation_prompt %}<|im_assistant|><think>{% endif %}
+EOF
+	run bash -c "$(declare -f tok short); model=$model; short a | tok --template open.jinja"
+	[ "$status" -eq 1 ]
+	[[ "$output" = *"messages[1]: "*"generations[].output_ids"* ]]
+	ids=$(printf 'r</think>ho<|im_end|>' | tok --text)
+	short a ",\"generations\":[{\"message\":1,\"output_ids\":$ids}]" | tok --template open.jinja >out
+	[ "$(supervised out)" = "r</think>ho<|im_end|>" ]
+}
+
 @test "--show: what is supervised stands in brackets, turns on lines of their own" {
 	conv a | tok --last-turn-only --show >out
 	cat >want <<'EOF'
