@@ -2,31 +2,33 @@
 # e3-prep against the same conversion in jq and in Python's json, on one core: MB of raw rows a second,
 # and how many times as fast it is. Then the memory of a scan of 5 million rows.
 #
-# The rows are those of pipelines/demo/raw that all three can read, repeated to MB megabytes
-# (default 100). jq and Python do only the bare conversion: no checks, no repairs, no order.
+# The rows are those of a rehearsal (pipelines/100k/rows), which have the shapes and lengths of the ten
+# datasets, as lines, repeated to MB megabytes (default 60); the best of TIMES runs (3) in processor
+# time. jq and Python do only the bare conversion: no checks, no repairs, no order.
 set -eu
-: "${MB:=100}" "${ROWS:=5000000}"
+: "${MB:=60}" "${ROWS:=5000000}" "${TIMES:=3}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-raw=pipelines/demo/raw
 prep=$E3_BIN/e3-prep
 
-# seconds COMMAND...: of processor time, its output thrown away
+# seconds COMMAND...: of processor time, its output thrown away; the best of TIMES
 seconds() {
-	(
-		"$@" >/dev/null 2>&1 || :
-		times
-	) | tail -n 1 | tr 'ms' '  ' | awk '{ printf "%.2f\n", $1 * 60 + $2 + $3 * 60 + $4 }'
+	i=0
+	while [ $i -lt "$TIMES" ]; do
+		(
+			"$@" >/dev/null 2>"$work/err" || sed 's/^/failed: /' "$work/err" >&2
+			times
+		) | tail -n 1
+		i=$((i + 1))
+	done | tr 'ms' '  ' | awk '{ s = $1 * 60 + $2 + $3 * 60 + $4 } NR == 1 || s < best { best = s } END { printf "%.3f\n", best }'
 }
 
-# rows NAME FILE: the good rows of a sample file, as lines, repeated
+# rows FILE: the good rows of a file, as lines, repeated; into $work/in
 rows() {
-	jq -cR 'fromjson? | objects' "$raw/$2" >"$work/one" 2>/dev/null || :
-	case $2 in *.json) sed -E 's/\\ud[89a-f]..//g' "$raw/$2" | jq -c '.[] | objects' >"$work/one" ;; esac
-	grep -v -e '"messages":{' -e '"conversations":null' -e '"chat":null' "$work/one" >"$work/good"
-	: >"$work/$1"
-	while [ "$(wc -c <"$work/$1")" -lt $((MB * 1000000)) ]; do
-		for i in 1 2 3 4 5 6 7 8 9 10; do cat "$work/good"; done >>"$work/$1"
+	case $1 in *.json) sed 's/^\[//; s/[],]$//' "$1" ;; *) cat "$1" ;; esac | grep -v '"note":"nothing in it"' >"$work/good"
+	: >"$work/in"
+	while [ "$(wc -c <"$work/in")" -lt $((MB * 1000000)) ]; do
+		cat "$work/good" >>"$work/in"
 	done
 }
 
@@ -37,9 +39,7 @@ names = {"human": "user", "gpt": "assistant", "ai": "assistant"}
 for n, line in enumerate(sys.stdin.buffer, 1):
     row = json.loads(line)
     out = []
-    for m in row[key] if isinstance(row[key], list) else []:
-        if not isinstance(m, dict):
-            continue
+    for m in row[key]:
         r = names.get(m.get(role), m.get(role))
         out.append({"role": r, "content": m.get(text) or ""})
         if r == "assistant":
@@ -49,60 +49,103 @@ for n, line in enumerate(sys.stdin.buffer, 1):
 END
 cat >"$work/columns.py" <<'END'
 import json, sys
-ask, answer = sys.argv[1:3]
+ask, answer = sys.argv[1].split("|"), sys.argv[2].split("|")
 for n, line in enumerate(sys.stdin.buffer, 1):
     row = json.loads(line)
-    out = [{"role": "user", "content": row[ask]},
-           {"role": "assistant", "content": row[answer], "weight": 0}]
+    out = [{"role": "user", "content": next(row[k] for k in ask if k in row)},
+           {"role": "assistant", "content": next(row[k] for k in answer if k in row), "weight": 0}]
     json.dump({"id": f"d/{n}", "dataset": "d", "messages": out}, sys.stdout, ensure_ascii=False)
     sys.stdout.write("\n")
 END
+cat >"$work/glaive.py" <<'END'
+import json, sys
+roles = {"USER": "user", "ASSISTANT": "assistant", "FUNCTION RESPONSE": "tool"}
+decoder = json.JSONDecoder()
+for n, line in enumerate(sys.stdin.buffer, 1):
+    row = json.loads(line)
+    text, tools, out = row["system"].removeprefix("SYSTEM: "), [], []
+    at = text.find("{")
+    while at >= 0:
+        tool, end = decoder.raw_decode(text, at)
+        tools.append({"type": "function", "function": tool})
+        at = text.find("{", end)
+    out.append({"role": "system", "content": text[: text.find("{")].rstrip()})
+    for turn in row["chat"].split("\n\n\n"):
+        who, _, body = turn.partition(": ")
+        if who not in roles:
+            continue
+        m = {"role": roles[who], "content": body}
+        if who == "ASSISTANT":
+            m["content"] = body = body.strip().removesuffix("<|endoftext|>").strip()
+            if body.startswith("<functioncall> "):
+                name, _, args = body[15:].partition(', "arguments": ')
+                m["content"] = ""
+                m["tool_calls"] = [{"id": "c", "type": "function", "function": {
+                    "name": json.loads(name + "}")["name"], "arguments": json.dumps(json.loads(args.rstrip()[1:-2]))}}]
+            m["weight"] = 0
+        out.append(m)
+    json.dump({"id": f"d/{n}", "dataset": "d", "messages": out, "tools": tools}, sys.stdout, ensure_ascii=False)
+    sys.stdout.write("\n")
+END
 
-messages_jq='{id: "d/\(input_line_number)", dataset: "d", messages: [(.[$key] | if type == "array" then . else [] end)[] | objects |
-	{role: ({human: "user", gpt: "assistant", ai: "assistant"}[.[$role] // ""] // .[$role]), content: (.[$text] // "")} |
+messages_jq='{id: "d/\(input_line_number)", dataset: "d", messages: [.[$a][] |
+	{role: ({human: "user", gpt: "assistant", ai: "assistant"}[.[$b] // ""] // .[$b]), content: (.[$c] // "")} |
 	if .role == "assistant" then . + {weight: 0} else . end]}'
-columns_jq='{id: "d/\(input_line_number)", dataset: "d", messages: [{role: "user", content: .[$ask]},
-	{role: "assistant", content: .[$answer], weight: 0}]}'
+columns_jq='{id: "d/\(input_line_number)", dataset: "d", messages: [
+	{role: "user", content: (.[($a | split("|"))[]] // empty)},
+	{role: "assistant", content: (.[($b | split("|"))[]] // empty), weight: 0}]}'
+glaive_jq='(.system | ltrimstr("SYSTEM: ") | index("{")) as $at | (.system | ltrimstr("SYSTEM: ")) as $s | {id: "d/\(input_line_number)", dataset: "d",
+	messages: ([{role: "system", content: ($s[:$at])}] + [.chat | split("\n\n\n")[] |
+		if startswith("USER: ") then {role: "user", content: .[6:]}
+		elif startswith("FUNCTION RESPONSE: ") then {role: "tool", content: .[19:]}
+		elif startswith("ASSISTANT: <functioncall> ") then (.[26:] | rtrimstr(" <|endoftext|>") | split(", \"arguments\": ")) as $c |
+			{role: "assistant", content: "", weight: 0, tool_calls: [{id: "c", type: "function", function:
+				{name: ($c[0] + "}" | fromjson | .name), arguments: ($c[1][1:-2] | fromjson | tojson)}}]}
+		elif startswith("ASSISTANT: ") then {role: "assistant", content: (.[11:] | rtrimstr(" <|endoftext|>")), weight: 0}
+		else empty end]),
+	tools: [$s[$at:] | split("\n}\n")[] | select(length > 1) | . + "}" | fromjson | {type: "function", function: .}]}'
 
 speed() {
-	awk -v mb="$MB" -v s="$1" 'BEGIN { printf "%.0f", (s > 0 ? mb / s : 0) }'
+	awk -v bytes="$(wc -c <"$work/in")" -v s="$1" 'BEGIN { printf "%.0f", (s > 0 ? bytes / 1e6 / s : 0) }'
 }
 
-# compare NAME JQ PYTHON: the three on $work/NAME; JQ and PYTHON are shell words
+# compare NAME KIND ARGUMENT...: the three on $work/in
 compare() {
-	a=$(seconds "$prep" -q -j1 --sample 0 --dataset "$1" --rejects /dev/null "$work/$1")
-	b=- c=-
-	eval "b=\$(seconds jq -c $2 '$work/$1')"
+	name=$1 kind=$2
+	shift 2
+	case $kind in
+	messages) program=$messages_jq ;;
+	columns) program=$columns_jq ;;
+	glaive) program=$glaive_jq ;;
+	esac
+	a=$(seconds "$prep" -q -j1 --sample 0 --dataset "$name" "$work/in")
+	b=$(seconds jq -c --arg a "${1:-}" --arg b "${2:-}" --arg c "${3:-}" "$program" "$work/in")
+	c=-
 	if command -v python3 >/dev/null; then
-		c=$(eval "seconds sh -c 'exec python3 $3 <\"$work/$1\"'")
+		c=$(seconds sh -c 'exec python3 "$@" <"$0"' "$work/in" "$work/$kind.py" "$@")
 	fi
-	printf '%-20s %8s %8s %8s' "$1" "$(speed "$a")" "$(speed "$b")" "$([ "$c" = - ] && echo - || speed "$c")"
+	printf '%-20s %8s %8s %8s' "$name" "$(speed "$a")" "$(speed "$b")" "$([ "$c" = - ] && echo - || speed "$c")"
 	awk -v a="$a" -v b="$b" -v c="$c" 'BEGIN { printf " %7.1f %7.1f\n", b / a, c == "-" ? 0 : c / a }'
 }
 
+pipelines/100k/rows "$work/rows" 0.01
 echo "MB/s on one core       e3-prep       jq   python    x jq x python"
-while read -r file kind one two three; do
-	name=${file%%.*}
-	rows "$name" "$file"
-	if [ "$kind" = list ]; then
-		compare "$name" "--arg key $one --arg role $two --arg text $three '$messages_jq'" \
-			"$work/messages.py $one $two $three"
-	else
-		compare "$name" "--arg ask $one --arg answer $two '$columns_jq'" "$work/columns.py $one $two"
-	fi
-	rm -f "$work/$name"
+while read -r name kind one two three; do
+	rows "$(ls "$work/rows/$name".*)"
+	compare "$name" "$kind" ${one:+"$one"} ${two:+"$two"} ${three:+"$three"}
 done <<END
-A1_deepswekimi.jsonl list messages role content
-B2_opencodeinstruct.jsonl columns input output
-B4_mixturethoughts.jsonl list messages role content
-B6_ultrachat.jsonl list messages role content
-B7_sharegpt.json list conversations from value
-B8_sweagent.jsonl list trajectory role text
+A1_deepswekimi messages messages role content
+A2_kimik25 columns problem solution
+B1_glaive glaive
+B2_opencodeinstruct columns input output
+B3_magicoder columns problem|instruction solution|response
+B4_mixturethoughts messages messages role content
+B5_openthoughts messages conversations from value
+B6_ultrachat messages messages role content
+B7_sharegpt messages conversations from value
+B8_sweagent messages trajectory role text
 END
-name=B1_glaive
-rows $name $name.json
-a=$(seconds "$prep" -q -j1 --sample 0 --dataset $name --rejects /dev/null "$work/$name")
-printf '%-20s %8s        -        -       -       - (calls and tools parsed)\n' $name "$(speed "$a")"
+rm -f "$work/in"
 
 echo
 echo "a scan of $ROWS rows, a sample of 14,714 of them, on one thread:"
