@@ -61,14 +61,10 @@ static struct endpoint *find(struct run *r, const struct endpoint *like)
 	return NULL;
 }
 
-static int add(struct run *r, const char *url, struct opt_list *seen, struct err *e)
+static void add(struct run *r, const char *url, struct opt_list *seen)
 {
-	struct endpoint *new, *old;
+	struct endpoint *new = endpoint_new(url), *old = find(r, new);
 
-	if (http_check_url(url, e) < 0)
-		return -1;
-	new = endpoint_new(url);
-	old = find(r, new);
 	if (old) {
 		endpoint_free(new);
 		new = old;
@@ -80,12 +76,10 @@ static int add(struct run *r, const char *url, struct opt_list *seen, struct err
 		probe_facts(r, new);
 	}
 	opt_list_add(seen, new->url);
-	return 0;
 }
 
-static int add_file(struct run *r, struct opt_list *seen, struct err *e)
+static int read_servers(const char *path, struct opt_list *urls, struct err *e)
 {
-	const char *path = r->o->servers_file;
 	struct lines *l = lines_open(&path, 1, 0, e);
 	struct line line;
 	int rc;
@@ -99,15 +93,17 @@ static int add_file(struct run *r, struct opt_list *seen, struct err *e)
 			continue;
 		url = xstrndup(line.p, line.n);
 		url[strcspn(url, " \t#")] = '\0';
-		rc = add(r, url, seen, e);
-		free(url);
+		rc = http_check_url(url, e);
+		if (rc == 0)
+			opt_list_add(urls, url); /* which owns it */
 		if (rc < 0) {
+			free(url);
 			err_prefix(e, "%s:%llu: ", path, (unsigned long long)line.number);
 			break;
 		}
 	}
 	lines_close(l);
-	return rc;
+	return rc < 0 || urls->n ? rc : err_set(e, "config", "%s: names no server", path);
 }
 
 static int listed(const struct opt_list *l, const char *url)
@@ -118,20 +114,20 @@ static int listed(const struct opt_list *l, const char *url)
 	return 0;
 }
 
+/* Nothing is taken of a list that is not right to its end. */
 int endpoints_load(struct run *r, struct err *e)
 {
-	struct opt_list seen = {0};
-	int rc = 0;
+	struct opt_list urls = {.owned = 1}, seen = {0};
+	int rc = r->o->servers_file ? read_servers(r->o->servers_file, &urls, e) : 0;
 
-	if (r->o->servers_file)
-		rc = add_file(r, &seen, e);
-	for (size_t i = 0; rc == 0 && i < r->o->servers.n; i++)
-		rc = add(r, r->o->servers.v[i], &seen, e);
-	if (rc == 0 && seen.n == 0)
-		rc = err_set(e, "config", "%s: names no server", r->o->servers_file);
+	for (size_t i = 0; i < r->o->servers.n; i++) /* checked with the options */
+		opt_list_add(&urls, xstrdup(r->o->servers.v[i]));
+	for (size_t i = 0; rc == 0 && i < urls.n; i++)
+		add(r, urls.v[i], &seen);
 	for (size_t i = 0; rc == 0 && i < r->nep; i++)
 		if (!listed(&seen, r->ep[i]->url))
 			r->ep[i]->state = EP_LEAVING;
+	opt_list_free(&urls);
 	opt_list_free(&seen);
 	return rc;
 }

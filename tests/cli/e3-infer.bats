@@ -719,11 +719,20 @@ each() {
 	e3-infer --servers servers --model "$MODEL" --concurrency 2 --max-new-tokens 64 -o out in 2>err &
 	I=$!
 	U=$a begun
+	# of a list that is wrong nothing is taken, and nothing is shown
+	printf '%s\nhttp://user:s3cr3t@h\n' "$U" >servers
+	kill -HUP $I
+	for _ in $(seq 100); do
+		grep -q 'servers stay as they were: servers:2: ' err && break
+		sleep 0.02
+	done
+	run -1 grep -e s3cr3t -e "$U" err
 	echo "$U" >servers
 	kill -HUP $I
 	wait $I
 	once 60 out
-	grep -q 'servers read again' err
+	grep -q 'servers read again: 2' err
+	grep -q "$U: sglang" err
 }
 
 @test "servers with different models do not go into one run" {
@@ -823,6 +832,30 @@ END
 	rows 2 >in
 	E3_API_KEY=s3cr3t-k3y infer --rejects rej --stats st -o out in >all 2>&1
 	! grep -q s3cr3t all out st sim.err || false
+}
+
+@test "a certificate that is not trusted ends the run, and nothing is rejected" {
+	command -v openssl >/dev/null || skip "no openssl"
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=127.0.0.1 2>/dev/null
+	python3 -c 'import socket, ssl
+c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+c.load_cert_chain("cert", "key")
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+while True:
+    try: got = c.wrap_socket(s.accept()[0], server_side=True).recv(9)
+    except OSError: got = b""
+    if got: open("asked", "wb").write(got)' >port 3>&- &
+	PIDS=$!
+	for _ in $(seq 100); do
+		[ -s port ] && break
+		sleep 0.05
+	done
+	rows 2 >in
+	run -1 e3-infer --server "https://127.0.0.1:$(cat port)" --no-ids --rejects rej -o out in
+	[[ $output == *"certificate not trusted"* ]]
+	[ ! -e asked ]
+	[ ! -s rej ]
 }
 
 @test "no proxy of the environment is used" {
