@@ -257,6 +257,14 @@ def pair_texts(tokens, n, seed):
             continue
 
 
+def walk_texts(tokens, n, seed):
+    """n neighbouring vocabulary entries, a thousand in a row."""
+    text = [t.decode() for t in tokens if t.decode(errors="ignore").encode() == t]
+    r = np.random.default_rng(list(seed.encode()))
+    for _ in range(0, n, 1000):
+        yield "".join(text[i] for i in r.integers(len(text), size=1001))
+
+
 def added_texts(added):
     for name in added[:300]:
         for c in REPRESENTATIVES:
@@ -295,6 +303,7 @@ def compare_model(name, folder, real, effort):
         compare_ids(f"{name}, every token", driver, real,
                     [t.decode() for t in real.tokens if t.decode(errors="ignore").encode() == t])
         compare_ids(f"{name}, token pairs", driver, real, pair_texts(real.tokens, effort["pairs"], name))
+        compare_ids(f"{name}, {effort['walks']} neighbouring tokens", driver, real, walk_texts(real.tokens, effort["walks"], name))
         compare_ids(f"{name}, added tokens", driver, real, added_texts(real.added))
         compare_ids(f"{name}, corpus", driver, real, corpus_texts(effort["corpus"]))
         compare_specials_off(name, driver, real)
@@ -338,17 +347,17 @@ def make_model(family, texts, ignore_merges, nfc):
 
 
 def compare_made(family):
-    learn = list(corpus_texts(300000))
-    small = {"step": 97, "random": 5000, "pairs": 5000, "corpus": 50000}
+    learn = list(corpus_texts(150000))
+    small = {"step": 97, "random": 5000, "pairs": 5000, "walks": 50000, "corpus": 50000}
     for ignore_merges, nfc in ((False, True), (True, False)):
         folder = make_model(family, learn, ignore_merges, nfc)
         compare_model(folder.name, folder, Tokenizers(folder), small)
 
 
 def compare_real(name):
-    effort = {"step": 4, "random": 100000, "pairs": 100000, "corpus": 500000}
+    effort = {"step": 4, "random": 100000, "pairs": 50000, "walks": 200000, "corpus": 500000}
     if FULL:
-        effort = {"step": 1, "random": 1000000, "pairs": int(os.environ.get("E3_ORACLE_PAIRS", 20000000)), "corpus": 20000000}
+        effort = {"step": 1, "random": 1000000, "pairs": 1000000, "walks": 10000000, "corpus": 20000000}
     folder = SHARED / "models" / name
     real = Tiktoken(folder) if (folder / "tiktoken.model").exists() else Tokenizers(folder)
     compare_model(name, folder, real, effort)
@@ -357,7 +366,7 @@ def compare_real(name):
 def compare_demo():
     """The bundled folder: Kimi's kind with a vocabulary of its own."""
     folder = Path(__file__).resolve().parents[2] / "pipelines" / "demo" / "model"
-    compare_model("the bundled model", folder, Tiktoken(folder), {"step": 7, "random": 50000, "pairs": 50000, "corpus": 500000})
+    compare_model("the bundled model", folder, Tiktoken(folder), {"step": 7, "random": 50000, "pairs": 50000, "walks": 200000, "corpus": 500000})
 
 
 def added(content, **flags):
