@@ -21,33 +21,11 @@ struct convert {
 	uint64_t lines;
 };
 
-struct thread {
-	struct rec rec;
-	struct index_line line;
-};
-
 /* What work hands to commit, in job->user[0]. */
 struct made {
 	struct product product;
 	uint64_t n;
 };
-
-static void *thread_open(void *ctx, struct err *e)
-{
-	(void)ctx;
-	(void)e;
-	return xcalloc(1, sizeof(struct thread));
-}
-
-static void thread_close(void *ctx, void *thread)
-{
-	struct thread *t = thread;
-
-	(void)ctx;
-	rec_free(&t->rec);
-	index_free(&t->line);
-	free(t);
-}
 
 /* The record's mask, where the file has none. */
 static int add_mask(const struct convert *c, struct sample *s, int64_t **own, struct err *e)
@@ -102,17 +80,11 @@ static int convert(const struct convert *c, struct made *m, const struct index_l
 static int work(void *ctx, void *thread, struct flow_job *job)
 {
 	const struct convert *c = ctx;
-	struct thread *t = thread;
+	struct index_thread *t = thread;
 	struct made *m;
 
-	job->verdict = FLOW_REJECT;
-	if (rec_parse(&t->rec, job->line.p, job->line.n, &job->err) < 0)
+	if (index_job(t, job) < 0)
 		return 0;
-	job->object = 1;
-	if (index_read(&t->line, &t->rec, &job->err) < 0)
-		return 0;
-	job->id =
-	    (struct span){arena_dup(job->arena, t->line.id.data, t->line.id.len), t->line.id.len};
 	m = xcalloc(1, sizeof(*m));
 	if (convert(c, m, &t->line, job->record, &job->err) < 0) {
 		free(m);
@@ -186,9 +158,16 @@ static int open_all(struct convert *c, struct err *e)
 	return 0;
 }
 
+/* Nothing that looks like a set: files that have their names are written over by the next run. */
+static void take_back(const struct convert *c)
+{
+	produce_sweep(c->o->out_dir);
+	setinfo_remove(c->o->out_dir);
+}
+
 int convert_run(const struct extract_opts *o)
 {
-	static const struct flow_ops ops = {thread_open, thread_close, work, commit};
+	static const struct flow_ops ops = {index_thread_open, index_thread_close, work, commit};
 	struct convert c = {.o = o};
 	struct flow_opt opt = o->flow;
 	struct flow *f = NULL;
@@ -208,7 +187,7 @@ int convert_run(const struct extract_opts *o)
 	}
 	if (rc < 0) {
 		if (f)
-			produce_sweep(o->out_dir);
+			take_back(&c);
 		flow_abort(f);
 		say("%s", e.msg);
 	}

@@ -101,6 +101,39 @@ void index_free(struct index_line *l)
 	buf_free(&l->file);
 }
 
+/* ---- an index as a flow's input ---- */
+
+void *index_thread_open(void *ctx, struct err *e)
+{
+	(void)ctx;
+	(void)e;
+	return xcalloc(1, sizeof(struct index_thread));
+}
+
+void index_thread_close(void *ctx, void *thread)
+{
+	struct index_thread *t = thread;
+
+	(void)ctx;
+	rec_free(&t->rec);
+	index_free(&t->line);
+	free(t);
+}
+
+int index_job(struct index_thread *t, struct flow_job *job)
+{
+	const struct buf *id = &t->line.id;
+
+	job->verdict = FLOW_REJECT;
+	if (rec_parse(&t->rec, job->line.p, job->line.n, &job->err) < 0)
+		return -1;
+	job->object = 1;
+	if (index_read(&t->line, &t->rec, &job->err) < 0)
+		return -1;
+	job->id = (struct span){arena_dup(job->arena, id->data, id->len), id->len};
+	return 0;
+}
+
 /* ---- the done set ---- */
 
 static struct done *slot(const struct done_set *s, struct hash128 h)

@@ -11,9 +11,10 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/opt.h"
+#include "io/flow.h"
+#include "json/rec.h"
 
 struct err;
-struct rec;
 
 struct index_line {
 	struct buf id, file; /* decoded */
@@ -26,6 +27,16 @@ void index_write(struct buf *out, const struct index_line *l, const struct rec *
 /* Class "missing", "type", "index". A file that leaves the out-dir is refused. */
 int index_read(struct index_line *l, const struct rec *r, struct err *e);
 void index_free(struct index_line *l);
+
+/* For programs that read an index as a flow does: what a thread of it needs (flow_ops), and the
+ * beginning of its work, which sets the job's id, or its verdict to a reject and returns -1. */
+struct index_thread {
+	struct rec rec;
+	struct index_line line;
+};
+void *index_thread_open(void *ctx, struct err *e);
+void index_thread_close(void *ctx, void *thread);
+int index_job(struct index_thread *t, struct flow_job *job);
 
 /* Whether a name for --keep is one of the index record's own. */
 int index_member(const char *name);

@@ -2,6 +2,7 @@
 
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/num.h"
@@ -124,6 +125,15 @@ int setinfo_save(const struct setinfo *s, const char *out_dir, struct err *e)
 	buf_free(&path);
 	buf_free(&text);
 	return rc;
+}
+
+void setinfo_remove(const char *out_dir)
+{
+	struct buf path = {0};
+
+	path_of(&path, out_dir);
+	unlink(path.data);
+	buf_free(&path);
 }
 
 /* ---- reading ---- */

@@ -30,6 +30,7 @@ void setinfo_layers(struct buf *out, const struct setinfo *s);
 int setinfo_read_layers(struct setinfo *s, struct span text, struct err *e);
 
 int setinfo_save(const struct setinfo *s, const char *out_dir, struct err *e);
+void setinfo_remove(const char *out_dir);
 /* Class "missing" where there is no manifest. */
 int setinfo_load(struct setinfo *s, const char *out_dir, struct err *e);
 /* What decides whether files may stand side by side: -1, and what differs. */

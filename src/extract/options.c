@@ -21,6 +21,8 @@ static const struct opt own[] = {
 	0, 0},
     {"model", 0, OPT_STR, AT(model), "DIR", "the target's folder", 0, 0},
     {"layout", 0, OPT_ENUM, AT(layout), LAYOUTS, "whose files to write", 0, 0},
+    {"dtype", 0, OPT_ENUM, AT(dtype), "bf16|f16|f32",
+	"the floats in the files (default: as they come)", 0, 0},
     {"out-dir", 0, OPT_STR, AT(out_dir), "DIR", "write the files there", 0, 0},
     {"concurrency", 0, OPT_U64, AT(concurrency), "N", "requests at once, a server (default: 8)", 1,
 	4096},
@@ -83,6 +85,7 @@ void options_parse(struct extract_opts *o, int argc, char **argv)
 	    .layer_ids = LAYERS_UNSAID,
 	    .norm = NORM_UNSAID,
 	    .layout = -1,
+	    .dtype = -1,
 	    .concurrency = 8,
 	    .max_attempts = 5,
 	    .min_free = (uint64_t)1 << 30};

@@ -16,7 +16,7 @@ enum norm { NORM_UNSAID = -1, NORM_BEFORE, NORM_AFTER };
 
 struct extract_opts {
 	struct flow_opt flow;
-	int backend, layer_ids, norm, layout; /* -1: not said */
+	int backend, layer_ids, norm, layout, dtype; /* -1: not said */
 	struct opt_list servers, layers, keep;
 	const char *dump_dir, *server_dump_dir, *model, *out_dir, *verify, *convert, *records;
 	uint64_t concurrency, min_free, max_attempts;

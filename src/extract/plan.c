@@ -115,6 +115,13 @@ int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
 		   : settle_norm(p, e);
 }
 
+static enum dtype written_type(const struct extract_opts *o, enum dtype came)
+{
+	static const enum dtype said[] = {DT_BF16, DT_F16, DT_F32};
+
+	return o->dtype < 0 ? came : said[o->dtype];
+}
+
 int plan_convert(
     struct plan *p, const struct extract_opts *o, const struct setinfo *from, struct err *e)
 {
@@ -122,6 +129,7 @@ int plan_convert(
 	p->set.layout = (enum layout)o->layout;
 	p->set.records = p->set.tokens = p->set.bytes = 0;
 	p->set.complete = 0;
+	p->set.dtype = written_type(o, from->dtype);
 	if (o->no_last)
 		p->set.last = 0;
 	if (from->norm != NORM_UNSAID && o->norm != NORM_UNSAID && (enum norm)o->norm != from->norm)
@@ -205,7 +213,8 @@ int plan_adopt(struct plan *p, const struct capture *c, const struct setinfo *ol
 		    "the norm of --model has %zu weights, the states are %zu wide", p->weights.n,
 		    c->states.hidden);
 	p->set.hidden = c->states.hidden;
-	p->set.dtype = c->states.dtype;
+	p->came = c->states.dtype;
+	p->set.dtype = written_type(p->o, p->came);
 	if (old && setinfo_same(old, &p->set, e) < 0)
 		return -1;
 	p->adopted = 1;
@@ -214,9 +223,9 @@ int plan_adopt(struct plan *p, const struct capture *c, const struct setinfo *ol
 
 int plan_agree(const struct plan *p, const struct capture *c, struct err *e)
 {
-	if (c->states.dtype != p->set.dtype)
+	if (c->states.dtype != p->came)
 		return err_set(e, "dtype", "the states are %s, those before were %s",
-		    dtypes[c->states.dtype].name, dtypes[p->set.dtype].name);
+		    dtypes[c->states.dtype].name, dtypes[p->came].name);
 	if (c->states.hidden != p->set.hidden)
 		return err_set(e, "layers", "the states are %zu wide, those before were %llu",
 		    c->states.hidden, (unsigned long long)p->set.hidden);

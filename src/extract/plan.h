@@ -16,6 +16,7 @@ struct plan {
 	struct config config; /* zeros without --model */
 	struct norm_weights weights;
 	enum norm delivered; /* of the last state as it comes */
+	enum dtype came;     /* of the states as they come */
 	struct setinfo set;  /* what is written */
 	int adopted;
 };

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "tensor/cast.h"
 #include "tensor/norm.h"
 
 static void name_layers(const struct plan *p, struct states *s)
@@ -32,11 +33,24 @@ static char *normed(const struct plan *p, struct sample *s)
 	return own;
 }
 
+/* All slots in the set's type; what is too small for it may have become zero, so it is looked at
+ * again. */
+static char *other_type(const struct plan *p, struct sample *s, struct err *e)
+{
+	char *own = states_cast(&s->states, p->set.dtype, e);
+
+	if (own && states_check(&s->states, plan_embedding(p), e) < 0) {
+		free(own);
+		return NULL;
+	}
+	return own;
+}
+
 int produce(
     struct product *out, const struct plan *p, struct sample *s, uint64_t number, struct err *e)
 {
 	struct buf name = {0};
-	char *own = NULL;
+	char *own = NULL, *cast = NULL;
 	int rc;
 
 	*out = (struct product){0};
@@ -46,6 +60,10 @@ int produce(
 	look_at(&out->look, &s->states);
 	if (p->o->apply_norm)
 		own = normed(p, s);
+	if (s->states.dtype != p->set.dtype && !(cast = other_type(p, s, e))) {
+		free(own);
+		return -1;
+	}
 	layout_name(&name, p->set.layout, number, number, s->id);
 	buf_addf(&out->temporary, "%s/.new-%llu%s", p->o->out_dir, (unsigned long long)number,
 	    strrchr(buf_cstr(&name), '.'));
@@ -54,6 +72,7 @@ int produce(
 		buf_free(&out->temporary);
 	buf_free(&name);
 	free(own);
+	free(cast);
 	return rc;
 }
 

@@ -20,8 +20,12 @@ struct replay {
 	struct index_line line;
 };
 
-static int check_file(const struct run *r, const struct index_line *l, struct err *e)
+/* What is said comes behind the index's name and the line's number. speculators' files are numbered
+ * as their lines are, so that one which goes takes those behind it along. */
+static int check_file(
+    const struct run *r, const struct index_line *l, uint64_t number, struct err *e)
 {
+	int dense = r->plan.set.layout == LAYOUT_SPECULATORS;
 	struct buf path = {0};
 	struct stat st;
 	int rc = 0;
@@ -29,10 +33,10 @@ static int check_file(const struct run *r, const struct index_line *l, struct er
 	buf_addf(&path, "%s/%s", r->o->out_dir, l->file.data);
 	if (stat(buf_cstr(&path), &st) < 0 || (uint64_t)st.st_size != l->bytes)
 		rc = err_set(e, "index",
-		    "%s is not there, or has another size than its line in the index says: "
-		    "e3-extract --verify "
-		    "lists what is damaged; take those lines out of the index and resume",
-		    path.data);
+		    "%s is not there, or has another size than its line says: sed -i '%llu%sd' "
+		    "takes the line out, and --resume makes it again (--verify lists what is "
+		    "damaged)",
+		    path.data, (unsigned long long)number, dense ? ",$" : "");
 	buf_free(&path);
 	return rc;
 }
@@ -42,9 +46,8 @@ static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, stru
 	struct replay *y = ctx;
 	struct run *r = y->r;
 
-	(void)number;
 	if (rec_parse(&y->rec, p, n, e) < 0 || index_read(&y->line, &y->rec, e) < 0 ||
-	    check_file(r, &y->line, e) < 0)
+	    check_file(r, &y->line, number, e) < 0)
 		return -1;
 	if (!done_add(&r->done, &y->line))
 		return err_set(e, "duplicate", "id \"%.*s\" stands in the index twice",

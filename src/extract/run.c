@@ -308,18 +308,15 @@ static int finish(struct run *r, struct err *e)
 /* A set without a line is nothing to go on with, and would only be in the way of the next run. */
 static void close_index(struct run *r)
 {
-	struct buf manifest = {0};
 	struct err e;
 
 	if (r->part && r->plan.set.records == 0) {
-		buf_addf(&manifest, "%s/manifest.json", r->o->out_dir);
 		if (!r->resuming)
-			unlink(buf_cstr(&manifest));
+			setinfo_remove(r->o->out_dir);
 		if (part_path(r->part))
 			unlink(part_path(r->part));
 	}
 	part_close(r->part, &e);
-	buf_free(&manifest);
 }
 
 static void close_all(struct run *r)

@@ -1,11 +1,9 @@
 #include "extract/verify.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/prog.h"
 #include "extract/index.h"
 #include "extract/manifest.h"
@@ -18,28 +16,6 @@ struct verify {
 	struct setinfo set;
 	struct records records;
 };
-
-struct thread {
-	struct rec rec;
-	struct index_line line;
-};
-
-static void *thread_open(void *ctx, struct err *e)
-{
-	(void)ctx;
-	(void)e;
-	return xcalloc(1, sizeof(struct thread));
-}
-
-static void thread_close(void *ctx, void *thread)
-{
-	struct thread *t = thread;
-
-	(void)ctx;
-	rec_free(&t->rec);
-	index_free(&t->line);
-	free(t);
-}
 
 static int check_record(
     const struct verify *v, const struct sample *s, struct span id, struct err *e)
@@ -123,17 +99,11 @@ static void bad_line(struct flow_job *job, const struct rec *rec, const struct e
 static int work(void *ctx, void *thread, struct flow_job *job)
 {
 	const struct verify *v = ctx;
-	struct thread *t = thread;
+	struct index_thread *t = thread;
 	struct err why;
 
-	job->verdict = FLOW_REJECT;
-	if (rec_parse(&t->rec, job->line.p, job->line.n, &job->err) < 0)
+	if (index_job(t, job) < 0)
 		return 0;
-	job->object = 1;
-	if (index_read(&t->line, &t->rec, &job->err) < 0)
-		return 0;
-	job->id =
-	    (struct span){arena_dup(job->arena, t->line.id.data, t->line.id.len), t->line.id.len};
 	if (check_file(v, &t->line, &why) == 0)
 		return flow_drop(job, "good");
 	job->verdict = FLOW_OUT;
@@ -157,7 +127,7 @@ static int finish(struct flow *f, struct err *e)
 
 int verify_run(const struct extract_opts *o)
 {
-	static const struct flow_ops ops = {thread_open, thread_close, work, NULL};
+	static const struct flow_ops ops = {index_thread_open, index_thread_close, work, NULL};
 	struct verify v = {.o = o};
 	struct flow_opt opt = o->flow;
 	struct flow *f = NULL;

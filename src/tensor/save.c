@@ -231,7 +231,7 @@ static int make_one(const char *dir, const char *parent, struct err *e)
 	struct stat st;
 
 	if (mkdir(dir, 0777) == 0)
-		return save_sync_dir(parent, e);
+		return save_sync_dir(parent, e) < 0 ? err_prefix(e, "%s: its folder ", dir) : 0;
 	if (errno == EEXIST && stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
 		return 0;
 	return err_sys(e, "%s: cannot make the directory", dir);

@@ -58,6 +58,28 @@ damage() {
 	diff -r "$T/e" "$T/seed"
 }
 
+@test "--dtype: there and back through a wider type is the same set, a narrower one refuses what it lacks" {
+	serve
+	records 4 30 >"$T/in"
+	extract compact "$T/in"
+	conv() {
+		rm -rf "$T/$2" "$T/$2.idx"
+		e3-extract -q --convert "$T/$1" --layout $3 --dtype $4 --out-dir "$T/$2" -o "$T/$2.idx" "$T/$1.idx"
+	}
+	conv compact wide seed f32
+	[ "$(jq -r .dtype "$T/wide/manifest.json")" = f32 ]
+	verify wide --records "$T/in"
+	conv wide back compact bf16
+	diff -r "$T/compact" "$T/back"
+	# during extraction, too; another run's type is another set
+	extract seed --dtype f32 "$T/in"
+	diff -r "$T/seed" "$T/wide"
+	records 6 30 >"$T/more"
+	run extract seed --resume "$T/more"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the set has f32 of hidden size 64, this run bf16"* ]]
+}
+
 @test "--convert: what it refuses" {
 	serve
 	records 3 >"$T/in"
@@ -193,10 +215,28 @@ damage() {
 	truncate -s -1 "$T/seed/rows_0-2000/data_3.pt"
 	run extract seed --resume "$T/in"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"--verify lists what is damaged"* ]]
+	[[ "$output" == *"seed.idx:4: "*"sed -i '4d' takes the line out"*"--verify lists what is damaged"* ]]
+	sed -i '4d' "$T/seed.idx"
+	extract seed --resume "$T/in"
+	verify seed --records "$T/in"
 	rm -r "$T/seed"
 	run extract seed --resume "$T/in"
 	[ "$status" -eq 1 ]
+}
+
+@test "--resume: a damaged file of speculators' takes those behind it along" {
+	serve
+	records 5 >"$T/in"
+	extract speculators "$T/in"
+	cp "$T/speculators.idx" "$T/want"
+	rm "$T/speculators/hidden_states/hs_2.safetensors"
+	run extract speculators --resume "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"sed -i '3,\$d' takes the line out"* ]]
+	sed -i '3,$d' "$T/speculators.idx"
+	extract speculators --resume "$T/in"
+	cmp "$T/want" "$T/speculators.idx"
+	verify speculators --records "$T/in"
 }
 
 @test "--resume: an output that is something else stays as it is" {

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/err.h"
+#include "tensor/cast.h"
 #include "tensor/half.h"
 #include "tensor/norm.h"
 #include "tensor/states.h"
@@ -263,12 +264,66 @@ static void norm(void **state)
 	assert_float_equal(out[1][0], 0.5f, 1e-6f); /* 1 / sqrt(1 + 3) */
 }
 
+/* ---- other types ---- */
+
+static void casts(void **state)
+{
+	static const float floats[] = {1.0f, -2.5f, 65504.0f, 1e-8f, 0.333333343f, 3.0e-5f};
+	static const enum dtype kinds[] = {DT_BF16, DT_F16, DT_F32};
+	const uint64_t dim[2] = {1, 6};
+
+	(void)state;
+	for (size_t from = 0; from < LEN(kinds); from++)
+		for (size_t to = 0; to < LEN(kinds); to++) {
+			char in[24], want[24];
+			struct states s = {.rows = 1};
+			struct tensor t = tensor_flat("t", kinds[from], 2, dim, in);
+			size_t a = dtypes[kinds[from]].size, b = dtypes[kinds[to]].size;
+			struct err e;
+			char *own;
+
+			for (size_t i = 0; i < LEN(floats); i++) {
+				/* of bf16 65504 would round to 65536, which f16 lacks */
+				float x = i == 2 && kinds[from] == DT_BF16 ? 4 : floats[i];
+
+				half_store(kinds[from], in + i * a, x);
+				half_store(
+				    kinds[to], want + i * b, half_load(kinds[from], in + i * a));
+			}
+			assert_int_equal(states_add(&s, &t, 1, &e), 0);
+			own = states_cast(&s, kinds[to], &e);
+			assert_non_null(own);
+			assert_int_equal(s.dtype, kinds[to]);
+			assert_int_equal(s.slot[0].stride, 6 * b);
+			assert_memory_equal(s.slot[0].p, want, 6 * b);
+			free(own);
+		}
+}
+
+static void casts_that_overflow(void **state)
+{
+	static const float floats[] = {1, 2, 65520, 3, -1e30f, 65519};
+	const uint64_t dim[2] = {2, 3};
+	struct tensor t = tensor_flat("t", DT_F32, 2, dim, floats);
+	struct states s = {.rows = 2};
+	struct err e;
+
+	(void)state;
+	assert_int_equal(states_add(&s, &t, 1, &e), 0);
+	assert_null(states_cast(&s, DT_F16, &e));
+	assert_string_equal(e.class, "overflow");
+	assert_string_equal(
+	    e.msg, "2 values are too large for f16, the first in slot 0, row 0 of 2");
+	assert_int_equal(s.dtype, DT_F32);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(slots), cmocka_unit_test(regroup),
-	    cmocka_unit_test(finite), cmocka_unit_test(largest), cmocka_unit_test(zeros),
-	    cmocka_unit_test(same_rows_and_slots), cmocka_unit_test(halves),
-	    cmocka_unit_test(rounding), cmocka_unit_test(norm)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(casts),
+	    cmocka_unit_test(casts_that_overflow), cmocka_unit_test(slots),
+	    cmocka_unit_test(regroup), cmocka_unit_test(finite), cmocka_unit_test(largest),
+	    cmocka_unit_test(zeros), cmocka_unit_test(same_rows_and_slots),
+	    cmocka_unit_test(halves), cmocka_unit_test(rounding), cmocka_unit_test(norm)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
