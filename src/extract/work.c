@@ -130,19 +130,21 @@ static void bad_work(struct run *r, struct item *it)
 	}
 }
 
-/* Once, when the first record is through. */
-static void first_good(struct run *r)
+/* Once, when the first record is through. Without the manifest no line may come: a resumed run would
+ * not know what it goes on with. */
+static int first_good(struct run *r)
 {
 	struct err e;
 
 	if (setinfo_save(&r->plan.set, r->o->out_dir, &e) < 0)
-		run_fail(r, &e);
+		return run_fail(r, &e);
 	for (size_t i = 0; i < r->n; i++) {
 		struct item *it = r->item[(r->head + i) % r->cap];
 
 		it->bytes = plan_bytes(&r->plan, it->ids.n);
 	}
 	forecast_say(r);
+	return 0;
 }
 
 void item_worked(struct run *r, struct item *it)
@@ -161,8 +163,6 @@ void item_worked(struct run *r, struct item *it)
 		bad_work(r, it);
 		return;
 	}
-	it->state = GOOD;
-	if (r->good++ == 0)
-		first_good(r);
+	it->state = r->good++ > 0 || first_good(r) == 0 ? GOOD : READY;
 	hints_add(&r->hints, &r->plan, &it->product.look);
 }
