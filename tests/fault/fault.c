@@ -6,7 +6,7 @@
  *	E3_FAULT_DIR=DIR	only calls on files in this folder count (all of them for calls that
  *name a file); stderr never does E3_FAULT_MARK=FILE	is made when a call was made to fail
  *
- * Calls: open read pread write pwrite fsync fdatasync close rename linkat dup ftruncate. One
+ * Calls: open read pread write pwrite fsync fdatasync close rename linkat dup ftruncate mmap. One
  *process is expected to make them on one thread at a time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -164,6 +165,14 @@ int ftruncate(int fd, off_t n)
 	if (fd_counts(fd) && fails("ftruncate"))
 		return -1;
 	return REAL("ftruncate", int (*)(int, off_t))(fd, n);
+}
+
+void *mmap(void *at, size_t n, int prot, int flags, int fd, off_t offset)
+{
+	if (fd >= 0 && fd_counts(fd) && fails("mmap"))
+		return MAP_FAILED;
+	return REAL("mmap", void *(*)(void *, size_t, int, int, int, off_t))(
+	    at, n, prot, flags, fd, offset);
 }
 
 int rename(const char *from, const char *to)

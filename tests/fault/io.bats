@@ -2,59 +2,23 @@
 # Each system call on a file fails once in turn. Either the program does without it and its output is
 # right, or it says which file, ends with status 1, and leaves what was there before.
 
+load each
+
 setup_file() {
-	cc=${CC:-gcc}
-	export FAULT=$BATS_FILE_TMPDIR/fault.so WRITER=$BATS_FILE_TMPDIR/part_writer
-	"$cc" -std=c17 -O1 -fPIC -shared -o "$FAULT" "$BATS_TEST_DIRNAME/fault.c" -ldl
-	"$cc" -std=c17 -O1 -D_POSIX_C_SOURCE=200809L -I"$BATS_TEST_DIRNAME/../../src" ${E3_SAN:-} -pthread \
+	build_fault
+	export WRITER=$BATS_FILE_TMPDIR/part_writer
+	"${CC:-gcc}" -std=c17 -O1 -D_POSIX_C_SOURCE=200809L -I"$BATS_TEST_DIRNAME/../../src" ${E3_SAN:-} -pthread \
 	    -o "$WRITER" "$BATS_TEST_DIRNAME/part_writer.c" "$E3_BUILD/libe3.a" -lzstd -lxxhash -ljansson -lm ||
 		export WRITER=
 }
 
 setup() {
-	PATH=$E3_BIN:$PATH
-	mkdir "$BATS_TEST_TMPDIR/work"
-	cd "$BATS_TEST_TMPDIR/work"
-	export E3_FAULT_DIR=$PWD E3_FAULT_MARK=$BATS_TEST_TMPDIR/mark
-	# a sanitizer's runtime wants to be the first library
-	export ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS-}
+	in_work
 }
 
 records() {
 	awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++)
 		printf "{\"id\":\"a/%d\",\"dataset\":\"a\",\"input_ids\":[%d,2,3],\"loss_mask\":[0,1,1]}\n", i, i }'
-}
-
-with() {
-	fault=$1
-	shift
-	rm -f "$E3_FAULT_MARK"
-	E3_FAULT=$fault LD_PRELOAD=$FAULT "$@"
-}
-
-# each CALL COMMAND...: makes the 1st, 2nd ... CALL of the command fail, until there are no more;
-# calls `good` or `bad` after each run. $failures counts the runs that failed.
-each() {
-	call=$1
-	shift
-	failures=0
-	for n in $(seq 60); do
-		before
-		status=0
-		with "$call:$n:5" "$@" >stdout 2>stderr || status=$?
-		[ -e "$E3_FAULT_MARK" ] || return 0
-		if [ "$status" -eq 0 ]; then
-			good
-		else
-			[ "$status" -eq 1 ]
-			[ "$(wc -l <stderr)" -eq 1 ]
-			grep -qE '^(e3-[a-z]+|part_writer): .*: Input/output error$' stderr
-			failures=$((failures + 1))
-			bad
-		fi
-	done
-	echo "$call does not end" >&2
-	return 1
 }
 
 @test "merge: every call on every file" {
