@@ -342,11 +342,18 @@ real() {
 @test "report: what is not known yet, and what is not good" {
 	d=$T/out/prepared/B1_glaive
 	mkdir -p "$d"
-	printf 'B1_glaive\tprompt\tshort\t100\tx\ty\n' >"$T/table"
+	printf 'B1_glaive\tprompt\tshort\t1\tx\ty\n' >"$T/table"
 	run pipelines/report/report "$T/out" "$T/table"
 	[ "$status" -eq 0 ]
-	[[ "$output" == "Look at: samples, answers"* ]]
+	# answers are not begun, which is no fault
+	[ "${lines[0]}" = "Look at: samples" ]
 	[[ "$output" == *"nothing is merged"*"not drawn"* ]]
+	# before there is a set: 1,820 tokens of 57,344 bytes
+	[[ "$output" == *"about 104 MB "*"104 MB to come"*"a forecast, nothing is merged"* ]]
+	# no disk holds the states of a billion samples
+	printf 'B1_glaive\tprompt\tshort\t1000000000\tx\ty\n' >"$T/large"
+	run pipelines/report/report "$T/out" "$T/large"
+	[ "${lines[0]}" = "Not good: disk for states" ]
 	touch "$d/prompts.jsonl" "$d/answers.jsonl"
 	echo '{"out":100}' >"$d/prep.stats.json"
 	echo '{"out":90,"resumed":2,"statuses":{"ok":70,"length":20,"empty":0,"reasoning_only":0,"repetition":0,"unparsed":0}}' >"$d/infer.stats.json"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # pipelines/slurm on a real Slurm of one machine: a controller and two nodes on the loopback. Two shards
-# must give the bytes of one machine, also when a task is requeued half way; and what is done must not
-# be done again. Needs root (munge, slurmd); installs Debian's packages where it may. Ends what it starts.
+# must give the bytes of one machine, also when a task is requeued half way or fails; and what is done
+# must not be done again. Needs root (munge, slurmd); installs Debian's packages where it may. Ends what it starts.
 
 # tests/run starts all of its kind by sh
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
@@ -114,14 +114,15 @@ echo "http://127.0.0.1:$(cat "$dir/port") # the only one" | tee "$dir/servers.0"
 settings=(BIN="$E3_BIN" DATASETS="$dir/datasets.tsv" MODEL="$PWD/pipelines/demo/model" RAW=../demo/raw SERVERS_FILE="$dir/servers.%"
 	DUMP_DIR="$dir/hs" LAYERS=2,4,5 MIN_FREE=1M DRAFT_VOCAB=1000 NEW_TOKENS_short=300 NEW_TOKENS_long=300)
 
-# submits, and waits for the end of all jobs; with `requeue` a short task is thrown out once it works
+# flow OUT [requeue]: submits, and waits for the end of all jobs; a short task is thrown out once it works
 flow() {
-	local short
-	SBATCH_OUTPUT="$dir/%x.%j.out" pipelines/slurm/submit 2 "${settings[@]}" OUT="$dir/two" >"$dir/jobs" || return 1
+	local short out=$dir/$1
+	shift
+	SBATCH_OUTPUT="$dir/%x.%j.out" pipelines/slurm/submit 2 "${settings[@]}" OUT="$out" >"$dir/jobs" || return 1
 	short=$(awk '$2 == "short" { print $1 }' "$dir/jobs")
 	for _ in $(seq 600); do
 		[ -n "$(squeue -h)" ] || return 0
-		if [ "${1:-}" = requeue ] && [ -n "$(find "$dir/two" -name 'answers.1-2.jsonl.part' -size +0)" ]; then
+		if [ "${1:-}" = requeue ] && [ -n "$(find "$out" -name 'answers.1-2.jsonl.part' -size +0)" ]; then
 			scontrol requeue "${short}_1" && echo "${short}_1" >"$dir/requeued"
 			set --
 		fi
@@ -150,10 +151,33 @@ verdict() { # WHAT COMMAND...
 	fi
 }
 
-same() {
-	cmp "$dir/one/merged.jsonl" "$dir/two/merged.jsonl" && cmp "$dir/one/vocab/t2d.pt" "$dir/two/vocab/t2d.pt" &&
-		cmp "$dir/one/vocab/d2t.pt" "$dir/two/vocab/d2t.pt" && diff <(states "$dir/one") <(states "$dir/two") &&
-		[ -s "$dir/two/states.0-2/index.jsonl" ] && [ -s "$dir/two/states.1-2/index.jsonl" ]
+same() { # OUT: as one machine made it
+	local out=$dir/$1
+	cmp "$dir/one/merged.jsonl" "$out/merged.jsonl" && cmp "$dir/one/vocab/t2d.pt" "$out/vocab/t2d.pt" &&
+		cmp "$dir/one/vocab/d2t.pt" "$out/vocab/d2t.pt" && diff <(states "$dir/one") <(states "$out") &&
+		[ -s "$out/states.0-2/index.jsonl" ] && [ -s "$out/states.1-2/index.jsonl" ]
+}
+
+# Shard 1 has no server: its short task fails and is not queued again; the other's answers are whole,
+# and nothing that needs both is made.
+fails_alone() {
+	local short
+	echo "http://127.0.0.1:1" >"$dir/servers.1"
+	flow three || return 1
+	cp "$dir/servers.0" "$dir/servers.1"
+	short=$(awk '$2 == "short" { print $1 }' "$dir/jobs")
+	scontrol -o show job "$short" | grep "ArrayTaskId=1 .*JobState=FAILED" &&
+		scontrol -o show job "$short" | grep "ArrayTaskId=0 .*JobState=COMPLETED" &&
+		[ -s "$dir/three/prepared/B6_ultrachat/answers.0-2.jsonl" ] &&
+		[ ! -e "$dir/three/prepared/B6_ultrachat/answers.1-2.jsonl" ] && [ ! -e "$dir/three/merged.jsonl" ]
+}
+
+# Submitted again, what was there stays as it was.
+goes_on_alone() {
+	touch "$dir/failed"
+	flow three && same three &&
+		[ -z "$(find "$dir/three/prepared" -newer "$dir/failed" -name 'prompts.jsonl')" ] &&
+		[ -z "$(find "$dir/three/prepared/B6_ultrachat" "$dir/three/prepared/B1_glaive" -newer "$dir/failed" -name 'answers.0-2.jsonl')" ]
 }
 
 restarted() {
@@ -165,11 +189,13 @@ nothing_new() {
 }
 
 make --no-print-directory -C pipelines/100k "${settings[@]}" OUT="$dir/one" >"$dir/one.log" 2>&1 || { tail -n 5 "$dir/one.log" | sed 's/^/# /'; exit 1; }
-verdict "all jobs end, one of them requeued half way" flow requeue
-verdict "$what" same
+verdict "all jobs end, one of them requeued half way" flow two requeue
+verdict "$what" same two
 verdict "the requeued task took up where it stood" restarted
 rm -f "$dir"/e3-*.out
 touch "$dir/done"
-verdict "submitted again, all jobs end" flow
+verdict "submitted again, all jobs end" flow two
 verdict "and find everything done" nothing_new
+verdict "a task that fails, fails alone" fails_alone
+verdict "and is made up for alone: the bytes of one machine" goes_on_alone
 echo "1..$n"
