@@ -8,7 +8,7 @@
 #   make check-chaos    e3-infer, e3-extract and their server killed at random, many times (an hour)
 #   make check-tokenizer  the tokenizer in full: all code points, a gigabyte of text (hours)
 #   make check-oracle   against torch, safetensors, tiktoken, Jinja2 ... (installs them)
-#   make bench          measurements, side by side with others' tools
+#   make bench          measurements, side by side with others' tools; bench-tokenizer: of one
 #   make fuzz           builds the fuzzers (clang)
 #   make install        DESTDIR and prefix are honoured
 #   make deps           the Debian packages that building and running need
@@ -146,6 +146,9 @@ $(BUILD)/engine/%: tests/fuzz/%.c $(BUILD)/libe3.a
 bench: all
 	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/bench/run
 
+bench-tokenizer: all
+	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/bench/run tokenizer
+
 # ---- the flow ----
 
 demo: deps
@@ -195,7 +198,7 @@ deb: deps-deb
 clean:
 	rm -rf bin build demo-out demo-out-real
 
-.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos check-tokenizer fuzz bench demo demo-real deps \
+.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos check-tokenizer fuzz bench bench-tokenizer demo demo-real deps \
     deps-check deps-coverage deps-deb coverage check-all install deb clean
 .SECONDARY:
 

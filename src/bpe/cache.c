@@ -7,27 +7,37 @@
 
 #include "base/mem.h"
 
-#define MANY_FIRST (1u << 9)
+#define MANY_FIRST (1u << 10)
 #define HUGE_PAGE  ((size_t)2 << 20)
 
 /* Zeros, in lines of 64 bytes. Huge pages must be asked for before they are touched. */
 static void *new_table(size_t bytes)
 {
-	size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : 64;
-	char *p = aligned_alloc(align, bytes);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (!p)
+	if (p == MAP_FAILED)
 		return xcalloc(SIZE_MAX, 2); /* ends the program */
 #ifdef MADV_HUGEPAGE
 	if (bytes >= HUGE_PAGE)
 		(void)madvise(p, bytes, MADV_HUGEPAGE);
 #endif
-	return memset(p, 0, bytes);
+	return p;
+}
+
+static void free_table(void *p, size_t bytes)
+{
+	if (p)
+		(void)munmap(p, bytes);
 }
 
 static struct cache_slot *new_slots(unsigned bits)
 {
 	return new_table(((size_t)1 << bits) * sizeof(struct cache_slot));
+}
+
+static void free_slots(struct cache_slot *slot, unsigned bits)
+{
+	free_table(slot, ((size_t)1 << bits) * sizeof(*slot));
 }
 
 void cache_init(struct cache *c)
@@ -39,8 +49,8 @@ void cache_init(struct cache *c)
 
 void cache_free(struct cache *c)
 {
-	free(c->slot);
-	free(c->entry);
+	free_slots(c->slot, 64 - c->shift);
+	free_table(c->entry, c->entries * sizeof(*c->entry));
 	free(c->word);
 	*c = (struct cache){0};
 }
@@ -57,15 +67,15 @@ void cache_add(struct cache *c, struct cache_key k, struct cache_ids ids)
 void cache_grow(struct cache *c)
 {
 	struct cache_slot *old = c->slot;
-	size_t n = (size_t)1 << (64 - c->shift);
+	unsigned bits = 64 - c->shift;
 
-	c->shift = 64 - CACHE_LAST_BITS;
+	c->shift -= CACHE_MORE_BITS;
 	c->used = 0;
-	c->slot = new_slots(CACHE_LAST_BITS);
-	for (size_t i = n; i-- > 0;) /* the newer of a set is the first */
+	c->slot = new_slots(bits + CACHE_MORE_BITS);
+	for (size_t i = (size_t)1 << bits; i-- > 0;) /* the newer of a set is the first */
 		if (old[i].ids.v[0])
 			cache_add(c, old[i].key, old[i].ids);
-	free(old);
+	free_slots(old, bits);
 }
 
 uint64_t cache_hash(const char *p, size_t n)
@@ -102,7 +112,7 @@ static void grow_index(struct cache *c)
 		if (old[i].n)
 			*find_place(c, cache_hash((const char *)(c->word + old[i].at), old[i].n),
 			    old[i].n) = old[i];
-	free(old);
+	free_table(old, n * sizeof(*old));
 }
 
 static void forget(struct cache *c)

@@ -9,8 +9,8 @@
  * then cache_candidate, then cache_is. A small table before the large one, to spare that way, was
  * tried: its misses, one in fifteen, can't be foreseen and cost more than it saved.
  *
- * Sets are two slots and forget the older. The slots begin few, and grow once and for all when half
- * of them are used; the index grows with what it is given and, when its bounds are reached, forgets
+ * Sets are two slots and forget the older. The slots begin few, and are more when half of them are
+ * used; the index grows with what it is given and, when its bounds are reached, forgets
  * all. */
 #ifndef E3_BPE_CACHE_H
 #define E3_BPE_CACHE_H
@@ -19,10 +19,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Slots at first and at last: 128 KiB and 32 MiB. English of 58 MB has 235,000 different pieces,
- * and a vocabulary of 160,000 tokens is put there beforehand. */
+/* Slots at first, then, and at last: 128 KiB, 2 MiB and 32 MiB. English of 58 MB has 235,000
+ * different pieces. To put the whole vocabulary there beforehand was tried: most of it never comes,
+ * and it costs more than it saves, the first time as well as later. */
 enum {
 	CACHE_FIRST_BITS = 12,
+	CACHE_MORE_BITS = 4,
 	CACHE_LAST_BITS = 20,
 };
 
@@ -79,7 +81,7 @@ static inline int cache_is_full(const struct cache *c)
 	return c->shift > 64 - CACHE_LAST_BITS && c->used > (size_t)1 << (63 - c->shift);
 }
 
-/* Makes the slots as many as they can be. */
+/* Makes the slots more. */
 void cache_grow(struct cache *c);
 
 static inline uint64_t cache_mix(uint64_t a, uint64_t b)

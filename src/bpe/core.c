@@ -24,16 +24,6 @@ uint32_t core_len(const struct core *c, int32_t id)
 	return c->token[id].len;
 }
 
-int32_t core_next(const struct core *c, int32_t id, struct span *bytes)
-{
-	for (size_t i = (size_t)(id + 1); i < c->vocab->n; i++)
-		if (c->token[i].order != ORDER_UNKNOWN) {
-			*bytes = vocab_bytes(c->vocab, (int32_t)i);
-			return (int32_t)i;
-		}
-	return -1;
-}
-
 static size_t filter_bit(int32_t left, int32_t right)
 {
 	uint64_t k = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
@@ -74,70 +64,78 @@ int core_compatible(const struct core *c, int32_t a, int32_t b, int32_t limit)
 {
 	for (;;) {
 		const struct core_token *x = &c->token[a], *y = &c->token[b];
+		int later;
 
 		if (pair_order(c, a, b) < limit)
 			return 0;
 		/* of equal merges the left one came first, so the right one is undone first, and
-		 * an equal one at the border would have come before it */
-		if (x->order > y->order) {
-			limit = x->order;
-			a = x->right;
-		} else if (y->order >= 0) {
-			limit = y->order + 1;
-			b = y->left;
-		} else {
+		 * an equal one at the border would have come before it; which of the two it is
+		 * can't be foreseen, so it is no branch */
+		later = x->order > y->order;
+		if (!later && y->order < 0)
 			return 1;
-		}
+		limit = later ? x->order : y->order + 1;
+		a = later ? x->right : a;
+		b = later ? b : y->left;
 	}
 }
 
-/* The longest token that p[0..n) begins with. */
-static int32_t longest(const struct core *c, const unsigned char *p, size_t n)
+/* A token and where it ends. */
+struct place {
+	int32_t token;
+	size_t end;
+};
+
+/* The longest token at p[pos..n); pos < n. */
+static struct place longest(const struct core *c, const unsigned char *p, size_t pos, size_t n)
 {
 	const struct core_state *state = c->state;
 	uint32_t s = 0;
-	int32_t found = -1;
+	struct place found = {-1, pos};
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = pos; i < n; i++) {
 		uint32_t next = state[s].base + p[i];
 
 		if (state[next].check != s)
 			break;
 		s = next;
 		if (state[s].token >= 0)
-			found = state[s].token;
+			found = (struct place){state[s].token, i + 1};
 	}
 	return found;
+}
+
+static int fits(
+    const struct core *c, const uint64_t *dead, const int32_t *out, size_t k, const struct place *x)
+{
+	return !(dead[x->end / 64] >> x->end % 64 & 1) &&
+	       (k == 0 || core_compatible(c, out[k - 1], x->token, NO_MERGE));
 }
 
 static size_t read_piece(
     const struct core *c, uint64_t *dead, const unsigned char *p, size_t n, int32_t *out)
 {
-	int32_t next = longest(c, p, n);
+	struct place next = longest(c, p, 0, n);
 	size_t pos = 0, k = 0;
 
-	while (next >= 0) {
-		int32_t t = next;
-		size_t end = pos + c->token[t].len;
-
-		while (dead[end / 64] >> end % 64 & 1 ||
-		       (k > 0 && !core_compatible(c, out[k - 1], t, NO_MERGE))) {
-			t = c->token[t].prefix;
-			if (t < 0)
-				break;
-			end = pos + c->token[t].len;
+	for (;;) {
+		while (next.token >= 0 && !fits(c, dead, out, k, &next)) {
+			next.token = c->token[next.token].prefix;
+			if (next.token >= 0)
+				next.end = pos + c->token[next.token].len;
 		}
-		if (t >= 0) {
-			out[k++] = t;
-			pos = end;
-			next = pos < n ? longest(c, p + pos, n - pos) : -1;
+		if (next.token >= 0) {
+			out[k++] = next.token;
+			pos = next.end;
+			if (pos == n)
+				return k;
+			next = longest(c, p, pos, n);
 		} else { /* single bytes always fit the start, so that k > 0 */
 			dead[pos / 64] |= (uint64_t)1 << pos % 64;
-			next = out[--k];
-			pos -= c->token[next].len;
+			next = (struct place){out[--k], pos};
+			pos -= c->token[next.token].len;
 		}
 	}
-	return k;
 }
 
 size_t core_piece(const struct core *c, struct core_work *w, const char *p, size_t n, int32_t *out)

@@ -17,8 +17,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-
 struct core;
 struct vocab;
 
@@ -34,9 +32,6 @@ struct core_work {
 
 /* The tokens of p[0..n) into out, which has room for n; how many. n < 2^31. */
 size_t core_piece(const struct core *c, struct core_work *w, const char *p, size_t n, int32_t *out);
-
-/* The next token behind `id`, -1 at first, that its own bytes become; or -1. */
-int32_t core_next(const struct core *c, int32_t id, struct span *bytes);
 
 /* Bytes of a token that core_piece gave. */
 uint32_t core_len(const struct core *c, int32_t id);

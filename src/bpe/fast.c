@@ -202,22 +202,6 @@ static void add_starts(
 	starts->n += n;
 }
 
-/* A text that fills the cache is a long one, and is best begun with what it will likely need. */
-static void grow_cache(struct fast *f)
-{
-	int32_t id = -1;
-	struct span s;
-
-	cache_grow(&f->cache);
-	while ((id = core_next(f->core, id, &s)) >= 0)
-		if (s.n <= CACHE_SHORT) {
-			struct cache_key k = last_key(s.p, s.n);
-
-			if (!cache_find(&f->cache, cache_set(&f->cache, k), k))
-				cache_add(&f->cache, k, cache_pack(&id, 1));
-		}
-}
-
 void fast_text(struct fast *f, struct span text, struct ints *ids, struct ints *starts)
 {
 	struct batch b;
@@ -230,7 +214,7 @@ void fast_text(struct fast *f, struct span text, struct ints *ids, struct ints *
 		size_t n;
 
 		if (cache_is_full(&f->cache))
-			grow_cache(f);
+			cache_grow(&f->cache);
 		b.begin = s.pos;
 		b.n = window_fill(&s, f->window, b.end, BATCH);
 		make_keys(&f->cache, &b);

@@ -1,31 +1,55 @@
 #!/bin/sh
-# The tokenizer on one core beside gigatoken, tiktoken and tokenizers: MB/s of CPU time, cold (tables
-# just loaded) and warm, on the same texts. E3_BUILD, E3_SHARED. The others are installed, and the
-# texts fetched, into build/.
+# The tokenizer beside gigatoken, tiktoken and tokenizers on the same texts: MB/s cold (tables just
+# loaded) and warm, on one core by CPU time and on two by the clock; with each kind of vectors; texts
+# that are meant to be slow; and the most memory that e3-tokenize takes. E3_BUILD, E3_SHARED,
+# E3_MODELS. The others are installed, and the texts fetched, into build/.
 set -eu
 cd "$(dirname "$0")/../.."
-: "${E3_BUILD:=build/release}" "${E3_SHARED:=../shared}"
+: "${E3_BIN:=bin}" "${E3_BUILD:=build/release}" "${E3_SHARED:=../shared}" "${E3_MODELS:=kimi-k2.5 qwen3 gpt-oss}"
 [ -d "$E3_SHARED/models" ] || { echo "no models in $E3_SHARED"; exit 0; }
 make -s BUILD="$E3_BUILD" "$E3_BUILD/oracle/bpe_encode"
+encode=$E3_BUILD/oracle/bpe_encode
 venv=build/bench-venv texts=build/bench-texts
 mkdir -p "$texts"
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 "$venv/bin/pip" install -q --disable-pip-version-check gigatoken==0.10.0 tiktoken tokenizers || echo "not all of the others can be had"
 python3 tests/bench/tokenizer_texts.py "$texts"
-one="taskset -c 0"
-for model in kimi-k2.5 qwen3 gpt-oss; do
+echo "load $(cut -d' ' -f 1-3 /proc/loadavg) at the beginning; two processors of $(nproc)"
+
+# table TITLE: rows NAME FILE BYTES IDS COLD WARM; those of "e3" are what the others are measured by.
+# Of a row that comes several times, the best counts: runs of ours and of others take turns.
+table() {
+	awk -F '\t' -v title="$1" '
+		{ sub(".*/", "", $2); row = $1 "\t" $2
+		  if (!(row in cold)) { order[++n] = row; bytes[row] = $3; ids[row] = $4 }
+		  if ($5 > cold[row]) cold[row] = $5
+		  if ($6 > warm[row]) warm[row] = $6 }
+		END { for (i = 1; i <= n; i++) {
+			split(order[i], x, "\t"); ours = "e3\t" x[2]; row = order[i]
+			printf "%-10s %-10s %-13s %5.1f MB %9d ids, cold %6.1f MB/s, warm %6.1f MB/s", title, x[1], x[2], bytes[row] / 1e6, ids[row], cold[row], warm[row]
+			if (x[1] != "e3" && cold[ours]) printf ": ours is %.2f x and %.2f x", cold[ours] / cold[row], warm[ours] / warm[row]
+			printf "\n" } }'
+}
+
+for model in $E3_MODELS; do
 	dir=$E3_SHARED/models/$model
-	set -- gigatoken tokenizers
-	[ -f "$dir/tiktoken.model" ] && set -- gigatoken tiktoken
+	slow=tokenizers
+	[ -f "$dir/tiktoken.model" ] && slow=tiktoken
+	for round in 1 2; do
+		taskset -c 0 "$encode" time "$dir" "$texts"/*.txt | sed 's/^/e3	/'
+		taskset -c 0 "$venv/bin/python" -I tests/bench/tokenizer.py gigatoken "$dir" "$texts"/*.txt | sed "s/^/gigatoken	/" || true
+		[ $round = 2 ] || taskset -c 0 "$venv/bin/python" -I tests/bench/tokenizer.py $slow "$dir" "$texts"/*.txt | sed "s/^/$slow	/" || true
+	done | table "$model"
 	{
-		$one "$E3_BUILD/oracle/bpe_encode" time "$dir" "$texts"/*.txt | sed 's/^/e3	/'
-		for other; do
-			$one "$venv/bin/python" -I tests/bench/tokenizer.py "$other" "$dir" "$texts"/*.txt | sed "s/^/$other	/" || true
+		"$encode" time "$dir" "$texts/english.txt" "$texts/chinese.txt" | sed 's/^/one core	/'
+		"$encode" two "$dir" "$texts/english.txt" "$texts/chinese.txt" | sed 's/^/two cores	/'
+		for vectors in plain base avx2 avx512; do
+			E3_VECTORS=$vectors "$encode" time "$dir" "$texts/english.txt" "$texts/chinese.txt" | sed "s/^/$vectors	/"
 		done
-	} | awk -F '\t' -v model="$model" '
-		{ sub(".*/", "", $2) }
-		$1 == "e3" { cold[$2] = $5; warm[$2] = $6 }
-		{ printf "%-10s %-10s %-13s %6.1f MB %9d ids, cold %6.1f MB/s, warm %6.1f MB/s", model, $1, $2, $3 / 1e6, $4, $5, $6
-		  if ($1 != "e3") printf ": ours is %.2f x and %.2f x", cold[$2] / $5, warm[$2] / $6
-		  printf "\n" }'
+	} | table "$model"
+	"$encode" hostile "$dir" | sed 's/^/hostile	/' | table "$model"
+	for j in 1 2; do
+		"$venv/bin/python" -I tests/bench/peak.py "$E3_BIN/e3-tokenize" -q -j$j --model "$dir" --text --count "$texts/english.txt" "$texts/chinese.txt" |
+			sed "s/^/$model: e3-tokenize -j$j --text --count, English and Chinese: /"
+	done
 done

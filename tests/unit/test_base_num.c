@@ -245,6 +245,30 @@ static void utf8_rows(void **state)
 	}
 }
 
+/* utf8_valid, which takes many at once, against one character after the other. */
+static void utf8_runs(void **state)
+{
+	static const char bytes[] =
+	    "aaaaaaaa\xe4\xb8\xad\xe4\xb8\xad\xed\xe0\xa0\xc3\xa9\xf0\x9f\x98\x80";
+	uint64_t x = 1;
+
+	(void)state;
+	for (int round = 0; round < 200000; round++) {
+		char text[100];
+		size_t n = 0, want = 0, len;
+
+		while (n < sizeof(text) - 8) {
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			len = 1 + (x >> 60) % 8;
+			memcpy(text + n, bytes + (x >> 33) % (sizeof(bytes) - 8), len);
+			n += len;
+		}
+		while ((len = utf8_len(text + want, n - want)) > 0)
+			want += len;
+		assert_int_equal(utf8_valid(text, n), want);
+	}
+}
+
 static void utf8_every_code_point(void **state)
 {
 	(void)state;
@@ -275,6 +299,7 @@ int main(void)
 	    cmocka_unit_test(repr_reads_back),
 	    cmocka_unit_test(human_sizes),
 	    cmocka_unit_test(utf8_rows),
+	    cmocka_unit_test(utf8_runs),
 	    cmocka_unit_test(utf8_every_code_point),
 	};
 
