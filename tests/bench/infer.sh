@@ -106,6 +106,7 @@ done
 # so many that they are all there before the first is answered
 if [ "$(ulimit -Hn)" -gt 10100 ]; then
 	serve 15000
+	less=1
 	measure "e3-infer, ids" 10000 20000 e3-infer -q --server "$u" --api sglang --model "$model" \
 		--max-new-tokens 400 --concurrency 10000
 	echo "at most $(jq .peak all.json) in flight at once" 2>/dev/null
