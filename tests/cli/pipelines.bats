@@ -207,7 +207,9 @@ reference() {
 	cd "$T"
 	E3_PACE=1 "$OLDPWD/pipelines/100k/pace" "$T/x" sh -c 'echo $$ >pid; echo some >x.part; sleep 2.2; mv x.part x; exit 3' &
 	p=$!
-	run wait $p
+	rc=0
+	wait $p || rc=$? # not by run, whose shell has no such child
+	[ $rc -eq 3 ]
 	[ "$(cat pid)" -eq $p ]
 	# it may take a moment, but not for ever
 	for _ in $(seq 8); do
@@ -307,10 +309,12 @@ demo_once() {
 	done <"$T/look"
 }
 
-real() {
-	make --no-print-directory -C pipelines/100k BIN="$E3_BIN" OUT="$T/$1" DATASETS="$T/table" \
+real() { # OUT MAKE'S...
+	local out=$T/$1
+	shift
+	make --no-print-directory -C pipelines/100k BIN="$E3_BIN" OUT="$out" DATASETS="$T/table" \
 	    MODEL="$PWD/pipelines/demo/model" RAW=../demo/raw SERVERS="$URL" DUMP_DIR="$T/dump" \
-	    LAYERS=2,4,5 MIN_FREE=1M DRAFT_VOCAB=1000 NEW_TOKENS_short=300 NEW_TOKENS_long=300
+	    LAYERS=2,4,5 MIN_FREE=1M DRAFT_VOCAB=1000 NEW_TOKENS_short=300 NEW_TOKENS_long=300 "$@"
 }
 
 @test "a small rehearsal: made-up rows, timed stages, two kills, the same bytes" {
@@ -410,4 +414,12 @@ real() {
 	[ "$(jq -r .id "$T/killed/states/index.jsonl" | sort | uniq -d | wc -l)" -eq 0 ]
 	cmp <(jq -c '[.id,.xxh64]' "$T/whole/states/index.jsonl" | sort) <(jq -c '[.id,.xxh64]' "$T/killed/states/index.jsonl" | sort)
 	[ "$(jq -r .id "$T/killed/merged.jsonl" | sort)" = "$(jq -r .id "$T/killed/states/index.jsonl" | sort)" ]
+	# other parameters are refused, and what is there is as old as it was
+	touch "$T/now"
+	run real whole NEW_TOKENS_short=200
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"give the same options, or another output"* ]]
+	run real whole -n
+	[[ "$output" != *e3-* ]]
+	[ -z "$(find "$T/whole" -newer "$T/now" -name '*.jsonl')" ]
 }
