@@ -191,6 +191,8 @@ def trainers(folder, model):
 
 # ---- a real model ----
 
+LAYERS = (2, 4, 5)
+
 
 def real_model():
     from transformers import LlamaConfig, LlamaForCausalLM
@@ -203,9 +205,9 @@ def real_model():
 
 @torch.no_grad()
 def real_states(model, ids):
-    """aux [S, 3 * 64] of what enters layers 2, 4 and 5, and the last after the norm."""
+    """aux [S, 3 * H] of what enters LAYERS, and the last after the norm."""
     h = model(torch.tensor([ids]), output_hidden_states=True).hidden_states
-    return torch.cat([h[k][0] for k in (2, 4, 5)], 1).contiguous(), h[-1][0].contiguous()
+    return torch.cat([h[k][0] for k in LAYERS], 1).contiguous(), h[-1][0].contiguous()
 
 
 def serve(folder):
@@ -234,7 +236,7 @@ def serve(folder):
             ids, rid = q["input_ids"], q["rid"]
             aux, last = real_states(model, ids)
             save_file({"input_ids": torch.tensor(ids), "aux_hidden_states": aux, "last_hidden_states": last},
-                      f"{folder}/hs/.{rid}", {"layers": "2,4,5", "convention": "in", "norm": "after", "rid": rid})
+                      f"{folder}/hs/.{rid}", {"layers": ",".join(map(str, LAYERS)), "convention": "in", "norm": "after", "rid": rid})
             os.rename(f"{folder}/hs/.{rid}", f"{folder}/hs/{rid}.safetensors")
             self.reply({"text": "x", "output_ids": [5], "meta_info": {
                 "id": rid, "finish_reason": {"type": "length", "length": 1}, "prompt_tokens": len(ids),
