@@ -1,5 +1,6 @@
 """The other side of infer.sh.
 	infer.py folder DIR	the small model's tokenizer and template, as transformers makes them
+	infer.py model DIR	the same with its weights, in bfloat16; nothing is done where it is there
 	infer.py records N	conversations to replay
 	infer.py serve PORT	llama.cpp's server
 	infer.py prompts URL	answered records in: are their prompt ids what the server makes?"""
@@ -28,6 +29,27 @@ def folder(to):
     t["model"]["byte_fallback"] = False
     t["model"]["unk_token"] = None
     json.dump(t, open(path, "w"))
+
+
+def model(to):
+    """Made once: reading a GGUF takes a minute."""
+    if os.path.exists(to):
+        return
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    at, name = os.path.split(gguf())
+    how = {}
+    try:
+        from transformers import GgufConfig
+        how["quantization_config"] = GgufConfig(dequantize=True)
+    except ImportError:  # it always does, before there is a choice
+        pass
+    m = AutoModelForCausalLM.from_pretrained(at, gguf_file=name, dtype=torch.bfloat16, **how)
+    m.config.__dict__.pop("quantization_config", None)
+    m.save_pretrained(to + ".part")
+    folder(to + ".part")
+    os.rename(to + ".part", to)
 
 
 def records(n):
@@ -77,5 +99,5 @@ def prompts(url):
 
 if __name__ == "__main__":
     what, arg = sys.argv[1:]
-    sys.exit({"folder": folder, "records": lambda n: records(int(n)),
+    sys.exit({"folder": folder, "model": model, "records": lambda n: records(int(n)),
               "serve": lambda p: serve(int(p)), "prompts": prompts}[what](arg))

