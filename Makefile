@@ -6,6 +6,7 @@
 #   make check          all tests that need no network and no accelerator
 #   make check-asan     the same under AddressSanitizer and UBSan; check-tsan, check-valgrind
 #   make check-chaos    e3-infer, e3-extract and their server killed at random, many times (an hour)
+#   make check-vllm     e3-infer and e3-extract against a real vLLM on the CPU (4 GB, by hand)
 #   make check-tokenizer  the tokenizer in full: all code points, a gigabyte of text (hours)
 #   make check-oracle   against torch, safetensors, tiktoken, Jinja2 ... (installs them)
 #   make bench          measurements, side by side with others' tools; bench-tokenizer: of one
@@ -116,6 +117,10 @@ check-tokenizer: deps-check
 	@$(MAKE) --no-print-directory -j2 all oracle-drivers
 	@E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/oracle/bpe-all
 
+check-vllm: deps-check
+	@$(MAKE) --no-print-directory -j2 all
+	@E3_BIN=$(abspath $(BIN)) tests/oracle/vllm
+
 check-oracle: deps-check
 	@$(MAKE) --no-print-directory -j2 all oracle-drivers
 	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run oracle
@@ -198,7 +203,7 @@ deb: deps-deb
 clean:
 	rm -rf bin build demo-out demo-out-real
 
-.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos check-tokenizer fuzz bench bench-tokenizer demo demo-real deps \
+.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos check-tokenizer check-vllm fuzz bench bench-tokenizer demo demo-real deps \
     deps-check deps-coverage deps-deb coverage check-all install deb clean
 .SECONDARY:
 
