@@ -9,7 +9,7 @@
 #   make check-vllm     e3-infer and e3-extract against a real vLLM on the CPU (4 GB, by hand)
 #   make check-tokenizer  the tokenizer in full: all code points, a gigabyte of text (hours)
 #   make check-oracle   against torch, safetensors, tiktoken, Jinja2 ... (installs them)
-#   make bench          measurements, side by side with others' tools; bench-tokenizer: of one
+#   make bench          measurements, side by side with others' tools; bench-tokenizer: one of them
 #   make fuzz           builds the fuzzers (clang)
 #   make install        DESTDIR and prefix are honoured
 #   make deps           the Debian packages that building and running need

@@ -7,6 +7,9 @@
  * place that was stepped back from is never tried again, which makes it linear. After H. van
  * Antwerpen and A. Neubeck, "So many tokens, so little time" (2024), and arXiv 2309.08715.
  *
+ * Several pieces in turns, a step of each, so that they wait for memory together, was tried: which
+ * step comes next can't be foreseen then, and it took half as long again.
+ *
  * Two neighbours are compatible if undoing both along their common border, the later merge first,
  * never meets a pair that would have merged earlier than what was undone.
  *
