@@ -26,8 +26,7 @@ static void *new_table(size_t bytes)
 
 static void free_table(void *p, size_t bytes)
 {
-	if (p)
-		(void)munmap(p, bytes);
+	(void)munmap(p, bytes);
 }
 
 static struct cache_slot *new_slots(unsigned bits)
@@ -49,6 +48,8 @@ void cache_init(struct cache *c)
 
 void cache_free(struct cache *c)
 {
+	if (!c->slot)
+		return;
 	free_slots(c->slot, 64 - c->shift);
 	free_table(c->entry, c->entries * sizeof(*c->entry));
 	free(c->word);

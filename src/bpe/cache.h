@@ -73,7 +73,7 @@ struct cache {
 };
 
 void cache_init(struct cache *c);
-void cache_free(struct cache *c);
+void cache_free(struct cache *c); /* which may be zeros */
 
 /* Whether it is time for cache_grow: before a batch, since sets change. */
 static inline int cache_is_full(const struct cache *c)
