@@ -17,6 +17,7 @@
 #include "infer/loop.h"
 #include "infer/report.h"
 #include "infer/signals.h"
+#include "io/lines.h"
 
 #define WINDOW	    256
 #define OTHERS_MS   5000 /* for the other servers, once one is up */
@@ -206,7 +207,7 @@ static int open_output(struct run *r, struct err *e)
 	const struct options *o = r->o;
 
 	r->sampling_plan = infer_plan(o, e);
-	if (!r->sampling_plan)
+	if (!r->sampling_plan || lines_check(o->flow.files.v, o->flow.files.n, e) < 0)
 		return -1;
 	r->sampling = r->resume.sampling = serve_plan_sampling(r->sampling_plan);
 	if (o->dry_run)

@@ -49,6 +49,14 @@ static int check_file(const char *path, struct err *e)
 	return 0;
 }
 
+int lines_check(const char *const *paths, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (check_file(paths[i], e) < 0)
+			return -1;
+	return 0;
+}
+
 struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct err *e)
 {
 	static const char *const standard_input[] = {"-"};
@@ -58,9 +66,8 @@ struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct 
 		paths = standard_input;
 		n = 1;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (check_file(paths[i], e) < 0)
-			return NULL;
+	if (lines_check(paths, n, e) < 0)
+		return NULL;
 	l = xcalloc(1, sizeof(*l));
 	l->max = max ? max : LINES_MAX_DEFAULT;
 	l->nnames = n;

@@ -43,8 +43,11 @@ struct line {
 	int element; /* an element of an array, and number is its place there */
 };
 
-/* max 0: LINES_MAX_DEFAULT. Files are opened one after the other, when their turn comes, but that
- * each is there and may be read is checked at once. */
+/* That each file is there and may be read; 0 or -1. */
+int lines_check(const char *const *paths, size_t n, struct err *e);
+
+/* max 0: LINES_MAX_DEFAULT. Files are opened one after the other, when their turn comes, but
+ * lines_check is done at once. */
 struct lines *lines_open(const char *const *paths, size_t n, size_t max, struct err *e);
 void lines_arrays(struct lines *l);				  /* before the first lines_next */
 int lines_next(struct lines *l, struct line *out, struct err *e); /* 1, 0 at the end, -1 */

@@ -114,7 +114,7 @@ once() {
 	done
 }
 
-@test "an output that can't be is refused before a server is asked" {
+@test "an output or input that can't be is refused before a server is asked" {
 	rows 2 >in
 	python3 -c 'import socket
 s = socket.create_server(("127.0.0.1", 0))
@@ -141,6 +141,8 @@ open("asked", "w").close()' >port 3>&- &
 		run -1 infer ${t#*|} in
 		[[ $output == *"${t%|*}"* ]] || { echo "$t: $output"; return 1; }
 	done
+	run -1 infer in absent
+	[[ $output == *"absent: No such file"* ]]
 	[ ! -e asked ]
 	[ "$(stat -c %Y there other held.part foreign.part | sort -u)" = 1000 ]
 	[ "$(cat foreign.part)" = "$(printf 'one\ntwo\nthr')" ]
