@@ -6,8 +6,6 @@
 # kernel's work for a new connection, its bytes and its end; the most memory; the share of slots kept
 # busy, by the server's own account, between the second and the last wave.
 #	tests/bench/infer.sh [QUICK]	QUICK 4: a quarter of the requests
-# PYTHON names an interpreter that has speculators, specforge, openai and aiohttp (tests/oracle/venv.sh
-# makes one: ORACLE=trainers); who is not there is left out.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 : "${E3_BIN:=$PWD/bin}"
@@ -15,8 +13,8 @@ PATH=$E3_BIN:$PATH
 top=$PWD
 model=$PWD/pipelines/demo/model
 less=${1:-1}
-: "${PYTHON:=${E3_TRAINERS_VENV:-$PWD/build/oracle-trainers}/bin/python}"
-[ -x "$PYTHON" ] || PYTHON=python3
+ORACLE=trainers
+. tests/oracle/venv.sh || PYTHON=python3
 dir=$(mktemp -d) || exit 1
 server=
 trap 'kill $server 2>/dev/null; rm -rf "$dir"' EXIT
@@ -97,17 +95,36 @@ t.decoder = decoders.Fuse()
 PreTrainedTokenizerFast(tokenizer_object=t).save_pretrained("tok")
 EOF
 
+# goals: of what measure printed
+goals() {
+	awk -v OFS='\t' '
+		{ at = $(NF - 6); us = $(NF - 4); name = substr($0, 1, 26); sub(/ +$/, "", name) }
+		name == "e3-infer, ids" {
+			ids[at] = us
+			print "=", "CPU a request, " at " at once", us, "us", at > 1000 ? "" : "<=150"
+			if (at == 1000)
+				print "=", "memory, 1000 at once", $(NF - 1), "MB", "<=40"
+			if (at == 150)
+				print "=", "slots busy, 150 at once", $NF, "%", ">=99"
+			next
+		}
+		name !~ /^e3-infer/ { print "=", "CPU a request, times less than " name ", " at " at once", sprintf("%.1f", us / ids[at]), "x", ">=10" }'
+}
+
 serve 1000
 echo "client                    at once      n us/request  of sys start ms      MB  busy %"
-for t in 150:3000 1000:6000; do
-	ours ${t%:*} ${t#*:}
-	theirs ${t%:*} $((${t#*:} / 2))
-done
-# so many that they are all there before the first is answered
-if [ "$(ulimit -Hn)" -gt 10100 ]; then
-	serve 15000
-	less=1
-	measure "e3-infer, ids" 10000 20000 e3-infer -q --server "$u" --api sglang --model "$model" \
-		--max-new-tokens 400 --concurrency 10000
-	echo "at most $(jq .peak all.json) in flight at once" 2>/dev/null
-fi
+{
+	for t in 150:3000 1000:6000; do
+		ours ${t%:*} ${t#*:}
+		theirs ${t%:*} $((${t#*:} / 2))
+	done
+	# so many that they are all there before the first is answered
+	if [ "$(ulimit -Hn)" -gt 10100 ]; then
+		serve 15000
+		less=1
+		measure "e3-infer, ids" 10000 20000 e3-infer -q --server "$u" --api sglang --model "$model" \
+			--max-new-tokens 400 --concurrency 10000
+		echo "# at most $(jq .peak all.json) in flight at once" 2>/dev/null
+	fi
+} | tee rows
+grep -v -e '^#' -e failed: rows | goals

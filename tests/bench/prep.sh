@@ -126,6 +126,11 @@ compare() {
 	fi
 	printf '%-20s %8s %8s %8s' "$name" "$(speed "$a")" "$(speed "$b")" "$([ "$c" = - ] && echo - || speed "$c")"
 	awk -v a="$a" -v b="$b" -v c="$c" 'BEGIN { printf " %7.1f %7.1f\n", b / a, c == "-" ? 0 : c / a }'
+	printf '=\t%s, a core\t%s\tMB/s\t>=300\n' "$name" "$(speed "$a")"
+	awk -v OFS='\t' -v name="$name" -v a="$a" -v b="$b" -v c="$c" 'BEGIN {
+		print "=", name ", times as fast as jq", sprintf("%.1f", b / a), "x", ">=10"
+		if (c != "-")
+			print "=", name ", times as fast as Python", sprintf("%.1f", c / a), "x", ">=10" }'
 }
 
 pipelines/100k/rows "$work/rows" 0.01
@@ -164,4 +169,5 @@ awk -v n="$ROWS" 'BEGIN { for (i = 0; i < n; i++)
 		done
 		wait $pid
 		echo "  $(wc -l <"$work/out") records, at most $((peak / 1000)) MB"
+		printf '=\tmemory of a scan of %s rows\t%s\tMB\t<=100\n' "$ROWS" $((peak / 1000))
 	}

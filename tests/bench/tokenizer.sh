@@ -9,10 +9,10 @@ cd "$(dirname "$0")/../.."
 [ -d "$E3_SHARED/models" ] || { echo "no models in $E3_SHARED"; exit 0; }
 make -s BUILD="$E3_BUILD" "$E3_BUILD/oracle/bpe_encode"
 encode=$E3_BUILD/oracle/bpe_encode
-venv=build/bench-venv texts=build/bench-texts
+texts=build/bench-texts
 mkdir -p "$texts"
-[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/pip" install -q --disable-pip-version-check gigatoken==0.10.0 tiktoken tokenizers || echo "not all of the others can be had"
+ORACLE=bench
+. tests/oracle/venv.sh || PYTHON=python3
 python3 tests/bench/tokenizer_texts.py "$texts"
 echo "load $(cut -d' ' -f 1-3 /proc/loadavg) at the beginning; two processors of $(nproc)"
 
@@ -28,7 +28,17 @@ table() {
 			split(order[i], x, "\t"); ours = "e3\t" x[2]; row = order[i]
 			printf "%-10s %-10s %-13s %5.1f MB %9d ids, cold %6.1f MB/s, warm %6.1f MB/s", title, x[1], x[2], bytes[row] / 1e6, ids[row], cold[row], warm[row]
 			if (x[1] != "e3" && cold[ours]) printf ": ours is %.2f x and %.2f x", cold[ours] / cold[row], warm[ours] / warm[row]
-			printf "\n" } }'
+			printf "\n"
+			what = title ", " x[2]
+			if (x[1] == "gigatoken" && cold[ours]) {
+				goal = x[2] ~ /english|python|chinese/
+				printf "=\t%s, cold, times gigatoken\t%.2f\tx\t%s\n", what, cold[ours] / cold[row], goal ? ">=2" : ""
+				printf "=\t%s, warm, times gigatoken\t%.2f\tx\t%s\n", what, warm[ours] / warm[row], goal ? ">=1.5" : ""
+			}
+			if (x[1] == "two cores")
+				printf "=\t%s, two cores, times one, warm\t%.2f\tx\t>=1.9\n", what, warm[row] / warm["one core\t" x[2]]
+			if (x[1] == "hostile")
+				printf "=\t%s, hostile, cold\t%.1f\tMB/s\t>=20\n", what, cold[row] } }'
 }
 
 for model in $E3_MODELS; do
@@ -37,8 +47,8 @@ for model in $E3_MODELS; do
 	[ -f "$dir/tiktoken.model" ] && slow=tiktoken
 	for round in 1 2; do
 		taskset -c 0 "$encode" time "$dir" "$texts"/*.txt | sed 's/^/e3	/'
-		taskset -c 0 "$venv/bin/python" -I tests/bench/tokenizer.py gigatoken "$dir" "$texts"/*.txt | sed "s/^/gigatoken	/" || true
-		[ $round = 2 ] || taskset -c 0 "$venv/bin/python" -I tests/bench/tokenizer.py $slow "$dir" "$texts"/*.txt | sed "s/^/$slow	/" || true
+		taskset -c 0 "$PYTHON" -I tests/bench/tokenizer.py gigatoken "$dir" "$texts"/*.txt | sed "s/^/gigatoken	/" || true
+		[ $round = 2 ] || taskset -c 0 "$PYTHON" -I tests/bench/tokenizer.py $slow "$dir" "$texts"/*.txt | sed "s/^/$slow	/" || true
 	done | table "$model"
 	{
 		"$encode" time "$dir" "$texts/english.txt" "$texts/chinese.txt" | sed 's/^/one core	/'
@@ -49,7 +59,8 @@ for model in $E3_MODELS; do
 	} | table "$model"
 	"$encode" hostile "$dir" | sed 's/^/hostile	/' | table "$model"
 	for j in 1 2; do
-		"$venv/bin/python" -I tests/bench/peak.py "$E3_BIN/e3-tokenize" -q -j$j --model "$dir" --text --count "$texts/english.txt" "$texts/chinese.txt" |
-			sed "s/^/$model: e3-tokenize -j$j --text --count, English and Chinese: /"
+		"$PYTHON" -I tests/bench/peak.py "$E3_BIN/e3-tokenize" -q -j$j --model "$dir" --text --count "$texts/english.txt" "$texts/chinese.txt" |
+			sed "s/^/$model: e3-tokenize -j$j --text --count, English and Chinese: /" | tee "$texts/peak"
+		awk -v OFS='\t' -v m="$model" -v j=$j '{ for (i = 2; i <= NF; i++) if ($i ~ /^Mi?B/) print "=", m ", memory, -j" j, $(i - 1), $i, "<=150" }' "$texts/peak"
 	done
 done

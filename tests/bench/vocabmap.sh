@@ -1,7 +1,6 @@
 #!/bin/sh
-# e3-vocabmap's counting on one core, beside Python's json and Counter, and beside speculators' own counting where
-# its package is there (E3_TRAINERS_VENV, or build/oracle-trainers): MB of tokenised records a second of
-# processor time. MB: how much (default 200).
+# e3-vocabmap's counting on one core, beside Python's json and Counter, and beside speculators' own counting: MB of
+# tokenised records a second of processor time. MB: how much (default 200).
 set -eu
 : "${MB:=200}"
 work=$(mktemp -d)
@@ -56,6 +55,10 @@ END
 row() {
 	awk -v name="$1" -v bytes="$2" -v s="$3" -v base="${4:-0}" 'BEGIN {
 		printf "%-44s %8.1f MB/s%s\n", name, bytes / s / 1e6, base ? sprintf("%8.0f times", bytes / s / base) : ""
+		if (name ~ /beside speculators/)
+			printf "=\ttimes as fast as speculators\t%.0f\tx\t>=50\n", bytes / s / base
+		if (name ~ /beside Python/)
+			printf "=\te3-vocabmap, a core\t%.0f\tMB/s\t>=1000\n", bytes / s / 1e6
 	}'
 }
 
@@ -72,9 +75,9 @@ s=$(best "$E3_BIN/e3-vocabmap" -q -j1 --target-vocab 163840 "$work/in")
 s=$(echo "$s $none" | awk '{ print $1 - $2 }')
 py=$(seconds python3 "$work/count.py" "$work/part")
 row "Python: json and Counter" "$part" "$py"
-venv=${E3_TRAINERS_VENV:-build/oracle-trainers}
-if [ -x "$venv/bin/python" ]; then
-	t=$("$venv/bin/python" "$work/theirs.py" "$work/part" "$work/freq.pt" 2>/dev/null)
+ORACLE=trainers
+if . "$(dirname "$0")/../oracle/venv.sh"; then
+	t=$("$PYTHON" "$work/theirs.py" "$work/part" "$work/freq.pt" 2>/dev/null)
 	row "speculators: counting alone, from Arrow" "$part" "$t"
 	row "e3-vocabmap, beside speculators" "$all" "$s" "$(echo "$part $t" | awk '{ print $1 / $2 }')"
 fi

