@@ -9,9 +9,13 @@
 #   make check-vllm     e3-infer and e3-extract against a real vLLM on the CPU (4 GB, by hand)
 #   make check-tokenizer  the tokenizer in full: all code points, a gigabyte of text (hours)
 #   make check-oracle   against torch, safetensors, tiktoken, Jinja2 ... (installs them)
-#   make bench          measurements, side by side with others' tools; bench-tokenizer: one of them
+#   make check-all      all of these one after the other; says what was skipped and why (hours)
+#   make coverage       which lines the tests reach, into build/coverage
+#   make bench          measurements beside others' tools, and one table of them in build/bench.md;
+#                       bench-tokenizer: one of them
 #   make fuzz           builds the fuzzers (clang)
 #   make install        DESTDIR and prefix are honoured
+#   make deb            a Debian package of what make install puts down, into build/
 #   make deps           the Debian packages that building and running need
 #
 # Another build tree: make BUILD=build/NAME SAN=-fsanitize=...   The whole commands: make V=1
@@ -126,7 +130,7 @@ check-oracle: deps-check
 	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run oracle
 
 check-all:
-	@tests/all check check-asan check-tsan check-valgrind check-oracle check-chaos bench
+	@tests/all check check-asan check-tsan check-valgrind check-oracle check-tokenizer check-vllm check-chaos bench
 
 coverage: deps-check deps-coverage
 	@$(MAKE) --no-print-directory -j2 BUILD=build/coverage OPT="-O0 -g" \
