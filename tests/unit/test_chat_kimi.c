@@ -103,6 +103,8 @@ static const struct {
 	UT("q") GEN "<think></think>" CALLED("{\"x\": 1.0, \"y\": \"\xc3\xa9\"}") "<|im_end|>" GEN
 										  "<think>",
 	0},
+    {M("{\"role\":\"tool\",\"content\":\"no id\"}"),
+	"<|im_system|>tool<|im_middle|>## Return of \nno id<|im_end|>" GEN "<think>", 0},
     {M("{\"role\":\"tool\",\"tool_call_id\":\"no id\",\"content\":\"x\"}"),
 	"<|im_system|>tool<|im_middle|>## Return of no id\nx<|im_end|>" GEN "<think>", 0},
     {M(U("q1") "," A("r1", "a1") "," U("q2") ",{\"role\":\"assistant\",\"content\":\"\","
