@@ -101,12 +101,15 @@ struct chat_seq {
 	size_t turn;	   /* its last supervised turn, assistant messages counted from 1 */
 };
 
+#define CHAT_STEPS 200000000
+
 struct chat_turns_opt {
 	enum chat_mask mask;
 	int last_turn_only;	   /* only the last assistant message of weight 1 */
 	int no_special_in_content; /* special strings inside messages and tools are text */
 	int hf_compat;		   /* Kimi: the wrapper's cuts of long stretches */
 	int check_drift;	   /* fill in `drift`, at the cost of encoding answers again */
+	size_t steps; /* of the template for all prompts, else class "long"; 0: CHAT_STEPS */
 };
 
 struct chat_turns {

@@ -90,6 +90,12 @@ int chat_read_generations(struct chat_conv *conv, struct span text, struct arena
 int chat_load(struct chat *c, const struct chat_opt *opt, struct err *e);
 
 /* render.c */
+/* Steps of the template for all the renderings of one conversation: each turn takes as many as its
+ * prompt is long, so that they add up to the square of the conversation's length. */
+struct chat_steps {
+	size_t all, left;
+};
+#define PROBE_STEPS 1000000 /* of one rendering of a probe */
 size_t chat_find(struct span in, const char *what, size_t from); /* offset, or SIZE_MAX */
 int chat_ends(struct span in, const char *with);
 struct chat_ask {
@@ -99,7 +105,9 @@ struct chat_ask {
 	int prompt;				      /* add_generation_prompt */
 	int thinking_off;			      /* whatever kwargs say */
 	struct jinja_memo *memo;		      /* NULL: none */
+	struct chat_steps *steps;
 };
+/* Class "long" where the steps that are left don't suffice: none is left then. */
 int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct chat_ask *ask,
     struct arena *a, struct jinja_out *out, struct err *e);
 /* Appends text of one origin to a rendering. */
@@ -120,6 +128,7 @@ struct chat_prep {
 	size_t ready;
 	struct jval *tools, *tools_ts; /* NULL: none */
 	struct jinja_memo *memo;       /* for renderings of hist; NULL: none */
+	struct chat_steps steps;
 };
 int chat_prepare(struct chat_prep *p, const struct chat *c, const struct chat_conv *conv,
     struct arena *a, struct err *e);

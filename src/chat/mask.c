@@ -98,7 +98,8 @@ static int render_whole(
     struct chat_work *w, struct chat_prep *p, struct chat_turns *out, struct err *e)
 {
 	const size_t n = p->conv->n;
-	struct chat_ask ask = {NULL, n, p->tools, p->tools_ts, p->conv->kwargs, 0, 0, NULL};
+	struct chat_ask ask = {
+	    NULL, n, p->tools, p->tools_ts, p->conv->kwargs, 0, 0, NULL, &p->steps};
 	struct jval *all = arena_array(p->a, n + 1, sizeof(*all));
 
 	if (chat_prepare_history(p, n, e) < 0)

@@ -268,6 +268,7 @@ int chat_prepare(struct chat_prep *p, const struct chat *c, const struct chat_co
 	    .conv = conv,
 	    .a = a,
 	    .hist = arena_array(a, conv->n + 1, sizeof(struct jval)),
+	    .steps = {CHAT_STEPS, CHAT_STEPS},
 	};
 	return chat_prepare_tools(p, e);
 }

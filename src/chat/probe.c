@@ -21,7 +21,8 @@ static int try(struct chat *c, struct chat_tmpl *t, const char *messages, struct
 	struct arena a = {0};
 	struct jval v;
 	struct err e = {0};
-	struct chat_ask ask = {0};
+	struct chat_steps steps = {PROBE_STEPS, PROBE_STEPS};
+	struct chat_ask ask = {.steps = &steps};
 	int rc = val_parse(&v, (struct span){messages, strlen(messages)}, 0, &a, NULL, &e);
 
 	if (rc == 0) {

@@ -66,6 +66,31 @@ static void put_kwargs(struct jval *ctx, const struct chat_ask *ask)
 	}
 }
 
+static int too_long(const struct chat_ask *ask, struct err *e)
+{
+	ask->steps->left = 0;
+	return err_set(e, "long",
+	    "the prompts of the conversation's turns take the template more than %zu steps in all",
+	    ask->steps->all);
+}
+
+/* One rendering, of the steps that are left. */
+static int render(const struct jinja *t, struct jinja_env *env, const struct chat_ask *ask,
+    struct jinja_out *out, struct err *e)
+{
+	const size_t left = ask->steps->left;
+	int rc;
+
+	if (left == 0)
+		return too_long(ask, e);
+	env->limits.steps = left < JINJA_STEPS ? left : JINJA_STEPS;
+	rc = jinja_render(t, env, out, e);
+	if (rc < 0 && out->steps > left)
+		return too_long(ask, e);
+	ask->steps->left -= out->steps < left ? out->steps : left;
+	return rc;
+}
+
 int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct chat_ask *ask,
     struct arena *a, struct jinja_out *out, struct err *e)
 {
@@ -88,7 +113,7 @@ int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct ch
 		if (!has_key(ask->kwargs, c->special[i].key))
 			ctx.u.obj.m[ctx.u.obj.n++] = c->special[i];
 	put_kwargs(&ctx, ask);
-	return jinja_render(t->jinja, &env, out, e);
+	return render(t->jinja, &env, ask, out, e);
 }
 
 static void add_run(struct jinja_out *out, struct jinja_run run)

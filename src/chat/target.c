@@ -151,7 +151,7 @@ static int begins_with(const struct jinja_out *full, const struct jinja_out *pro
 
 /* What the rules are tried on. */
 struct turn {
-	const struct chat_prep *p;
+	struct chat_prep *p;
 	struct jval *messages; /* the last is the turn */
 	size_t n;
 	int calls, cut;
@@ -167,7 +167,8 @@ static int from_render(
 	    .tools_ts = t->p->tools_ts,
 	    .kwargs = t->p->conv->kwargs,
 	    .thinking_off = thinking_off,
-	    .memo = t->messages == t->p->hist && !own_prompt ? t->p->memo : NULL};
+	    .memo = t->messages == t->p->hist && !own_prompt ? t->p->memo : NULL,
+	    .steps = &t->p->steps};
 	const struct jinja_out *prompt = &w->prompt;
 
 	if (chat_render(w->c, t->p->t, &ask, t->p->a, &w->full, e) < 0)
@@ -184,28 +185,36 @@ static int from_render(
 	return cut_out(w, &w->full, prompt->text.len, t->calls, t->cut) < 0 ? 1 : 0;
 }
 
-/* Rule 3. A template that can't render it so has no say. */
-static int alone(struct chat_work *w, const struct turn *t, const struct jval *turn)
+/* A template that can't render it in another way has no say, if it only could have. */
+static int no_say(const struct turn *t, int rc)
+{
+	return rc < 0 && t->p->steps.left > 0 ? 1 : rc;
+}
+
+/* Rule 3. */
+static int alone(
+    struct chat_work *w, const struct turn *t, const struct jval *turn, struct err *e)
 {
 	struct jmember user[] = {{SPAN("role"), {.kind = J_STR, .u.s = SPAN("user")}},
 	    {SPAN("content"), {.kind = J_STR, .u.s = SPAN("x")}}};
 	struct jval two[] = {{.kind = J_OBJ, .u.obj = {user, 2}}, *turn};
 	struct turn short_turn = {t->p, two, 2, t->calls, t->cut};
-	struct err why;
 
-	return from_render(w, &short_turn, 1, 0, &why) == 0 ? 0 : 1;
+	return no_say(t, from_render(w, &short_turn, 1, 0, e));
 }
 
 /* Rule 4. */
-static int around_think(struct chat_work *w, const struct turn *t, const struct jval *turn)
+static int around_think(
+    struct chat_work *w, const struct turn *t, const struct jval *turn, struct err *e)
 {
 	struct jinja_out answer;
-	struct err why;
+	int rc;
 
 	if (!chat_ends(text_of(&w->prompt), "<think>") || t->calls || t->cut)
 		return 1;
-	if (from_render(w, t, 1, 1, &why) != 0)
-		return 1;
+	rc = no_say(t, from_render(w, t, 1, 1, e));
+	if (rc != 0)
+		return rc;
 	answer = w->target; /* the buffers of target and aux change places */
 	w->target = w->aux;
 	w->aux = answer;
@@ -235,9 +244,9 @@ int chat_target(struct chat_work *w, struct chat_prep *p, size_t i, const struct
 	p->hist[i] = *turn;
 	rc = from_render(w, &t, 0, 0, e);
 	if (rc > 0)
-		rc = alone(w, &t, turn);
+		rc = alone(w, &t, turn, e);
 	if (rc > 0)
-		rc = around_think(w, &t, turn);
+		rc = around_think(w, &t, turn, e);
 	p->hist[i] = kept;
 	if (rc > 0)
 		return err_set(e, "unfaithful",

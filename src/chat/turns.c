@@ -31,7 +31,7 @@ struct some {
 static int render_prompt(struct chat_work *w, struct chat_prep *p, size_t n, struct err *e)
 {
 	struct chat_ask ask = {
-	    p->hist, n, p->tools, p->tools_ts, p->conv->kwargs, 1, 0, p->memo};
+	    p->hist, n, p->tools, p->tools_ts, p->conv->kwargs, 1, 0, p->memo, &p->steps};
 
 	if (chat_prepare_history(p, n, e) < 0)
 		return -1;
@@ -195,7 +195,7 @@ static int turn_prompt(struct maker *m, size_t i, const struct chat_gen *gen, st
 
 	*own = rc == 0;
 	*out = (struct some){w->ids.v, w->ids.n};
-	if (!gen || !gen->prompt)
+	if (!gen || !gen->prompt || m->p.steps.left == 0)
 		return rc;
 	if (rc < 0 || !ints_eq(&w->ids, gen->prompt, gen->nprompt)) {
 		m->out->prompt_drift++;
@@ -309,6 +309,8 @@ int chat_turns(const struct chat *c, struct chat_work *w, const struct chat_conv
 		(opt->hf_compat ? ENC_HF_COMPAT : 0);
 	if (chat_prepare(&m.p, c, conv, &w->arena, e) < 0)
 		return -1;
+	if (opt->steps > 0)
+		m.p.steps = (struct chat_steps){opt->steps, opt->steps};
 	out->specials =
 	    count_specials(c, conv->messages) + (conv->tools ? count_specials(c, conv->tools) : 0);
 	if (opt->mask == MASK_ALL)

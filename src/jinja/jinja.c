@@ -91,7 +91,7 @@ static size_t or_default(size_t v, size_t by_default)
 static void set_limits(struct rt *rt, const struct jinja_limits *l)
 {
 	rt->max = (struct jinja_limits){
-	    .steps = or_default(l->steps, 50000000),
+	    .steps = or_default(l->steps, JINJA_STEPS),
 	    .output = or_default(l->output, (size_t)256 << 20),
 	    .memory = or_default(l->memory, (size_t)1 << 30),
 	    .depth = (unsigned)or_default(l->depth, 200),
@@ -125,6 +125,7 @@ int jinja_render(
 {
 	struct rt rt = {.t = t, .env = env, .out = out, .e = e};
 	struct frame *f;
+	int rc;
 
 	out->before = out->text.len;
 	out->same = out->written = 0;
@@ -136,7 +137,9 @@ int jinja_render(
 	find_globals(&rt);
 	f = frame_new(&rt, NULL, t->slots);
 	scope_enter(&rt, f, &t->scope);
-	return exec_list(&rt, f, t->body) < 0 ? -1 : 0;
+	rc = exec_list(&rt, f, t->body) < 0 ? -1 : 0;
+	out->steps = rt.steps;
+	return rc;
 }
 
 void jinja_out_free(struct jinja_out *out)

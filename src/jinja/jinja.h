@@ -36,9 +36,11 @@ struct jinja;
 struct jinja *jinja_open(const char *text, size_t n, const char *name, struct err *e);
 void jinja_close(struct jinja *t); /* NULL is allowed */
 
+#define JINJA_STEPS 50000000
+
 /* What a hostile template may use: over a limit is an error, never a crash or a hang. */
 struct jinja_limits {
-	size_t steps;	/* evaluations, and one for every 32 bytes touched; 0: 50,000,000 */
+	size_t steps;	/* evaluations, and one for every 32 bytes touched; 0: JINJA_STEPS */
 	size_t output;	/* bytes printed; 0: 256 MiB */
 	size_t memory;	/* bytes of values; 0: 1 GiB */
 	unsigned depth; /* macro calls inside one another; 0: 200, which takes at most 1 MiB of
@@ -57,6 +59,7 @@ struct jinja_out {
 	struct jinja_run *runs;
 	size_t nruns, cap;
 	struct arena scratch; /* the interpreter's values */
+	size_t steps;	      /* that the rendering took */
 	/* Of the rendering before this one: */
 	size_t same; /* so many bytes at the beginning are known to be as they were */
 	size_t before, written; /* its length; up to here it is written over */

@@ -49,6 +49,11 @@ static const char *const names[] = {"<|im_end|>", "<|im_start|>", "<think>", "</
 	"{% if add_generation_prompt %}a:{% if thinking %}<think>{% else %}</think>{% endif %}" \
 	"{% endif %}"
 
+/* Each call makes two more. */
+#define ENDLESS                                                                             \
+	"{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}" \
+	"{{ m(100) }}"
+
 #define TAGS                                                                     \
 	"{% for m in messages %}{{ m.role[0] }}:{% if m.role == 'assistant' %}"  \
 	"{% generation %}{{ m.content }}<|im_end|>{% endgeneration %}{% else %}" \
@@ -151,6 +156,7 @@ static const struct {
 	"range", {0}},
     {"a template that refuses", "{{ raise_exception('no') }}", M(U("q") "," A("x")), "template",
 	{0}},
+    {"a template that would take for ever", ENDLESS, M(U("q") "," A("x")), "template", {0}},
 };
 
 static void put_seq(struct buf *out, const struct bpe *bpe, const struct chat_seq *s)
@@ -217,6 +223,37 @@ static void makes_sequences(void **state)
 		} else {
 			assert_bytes(rows[i].name, out.data, out.len, rows[i].want);
 		}
+		buf_free(&out);
+		chat_close(c);
+	}
+}
+
+/* However few steps there are for all the renderings, it is said that they were too few. */
+static void says_when_steps_run_out(void **state)
+{
+	static const struct {
+		const char *template, *in;
+	} longer[] = {
+	    {KEEP, M(U("q") "," A("x") "," U("r") "," A("y") "," U("s") "," A("z"))},
+	    {HARMONY, M(U("q") "," C("\"thinking\":\"r\",", "f") "," T("o") "," A("y"))},
+	    {OPENED, "{\"chat_template_kwargs\":{\"thinking\":true},\"messages\":[" U("q") "," R(
+			 "r", "x") "]}"},
+	    {KEEP, "{\"messages\":[" U("q") "," A("x") "],\"generations\":[{\"message\":1,"
+						     "\"prompt_token_ids\":[65],\"output_ids\":[66]}]}"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(longer); i++) {
+		struct chat *c = open_with(longer[i].template);
+		struct chat_turns_opt opt = {.steps = 1};
+		struct chat_turns turns;
+		struct buf out = {0};
+		struct err e = {0};
+
+		for (; turns_of(c, longer[i].in, &opt, &turns, &out, &e) < 0; opt.steps++)
+			assert_string_equal(e.class, "long");
+		assert_true(opt.steps > 20);
+		assert_non_null(strstr(e.msg, "steps in all"));
 		buf_free(&out);
 		chat_close(c);
 	}
@@ -335,6 +372,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(makes_sequences),
+	    cmocka_unit_test(says_when_steps_run_out),
 	    cmocka_unit_test(keeps_specials_out_of_content),
 	    cmocka_unit_test(counts_specials_as_tokens),
 	    cmocka_unit_test(counts_drift),
