@@ -95,7 +95,7 @@ void forecast_say(struct run *r)
 struct use {
 	uint64_t to_write; /* on disk, by what is under way */
 	uint64_t to_dump;  /* in the dump directory, by what is at servers */
-	size_t busy, good;
+	size_t busy;
 };
 
 static struct use in_use(const struct run *r)
@@ -108,7 +108,6 @@ static struct use in_use(const struct run *r)
 		u.to_dump += it->state == FLYING ? it->bytes : 0;
 		u.to_write += it->state == FLYING || it->state == AT_WORK ? it->bytes : 0;
 		u.busy += it->state == FLYING || it->state == AT_WORK;
-		u.good += it->state == GOOD;
 	}
 	return u;
 }
@@ -158,12 +157,12 @@ int disk_room(struct run *r, const struct item *it, struct err *e)
 		return 1;
 	if (u.busy > 0)
 		return 0;
-	if (u.good + r->nshown == 0)
-		return stop_full(r->o->dump_dir, room, it, e);
-	/* sources of what has its file, then of what waits for its turn */
+	/* sources of what has its file, of what waits for its turn, and what nobody waits for */
 	if (settle_shown(r, e) < 0)
 		return -1;
 	relieve(r);
+	if (sweep_mine(r, e) < 0)
+		return -1;
 	return fits(dumpdir_free(r->dump), 0, it->bytes, 0)
 		   ? 1
 		   : stop_full(r->o->dump_dir, room, it, e);

@@ -284,12 +284,18 @@ static int lock_free(const struct dumpdir *d, const char *data)
 	return is;
 }
 
-static int sweep_one(const struct dumpdir *d, const char *name, int is_lock,
-    const struct timespec *before, struct leftovers *l, struct err *e)
+static int older(const struct stat *st, const struct timespec *t)
 {
+	return t && (st->st_mtim.tv_sec < t->tv_sec ||
+			(st->st_mtim.tv_sec == t->tv_sec && st->st_mtim.tv_nsec < t->tv_nsec));
+}
+
+static int sweep_one(const struct dumpdir *d, const char *name, int is_lock, const struct sweep *s,
+    struct leftovers *l, struct err *e)
+{
+	int mine = s->mine && strstr(name, s->mine), rc = 0;
 	struct buf data = {0};
 	struct stat st;
-	int rc = 0, old;
 
 	buf_add(&data, name, strlen(name) - (is_lock ? 5 : 0));
 	if (fstatat(d->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
@@ -297,14 +303,13 @@ static int sweep_one(const struct dumpdir *d, const char *name, int is_lock,
 	/* a lock goes with its data; alone it counts for itself */
 	if (is_lock && faccessat(d->fd, buf_cstr(&data), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		goto out;
-	old = before &&
-	      (st.st_mtim.tv_sec < before->tv_sec ||
-		  (st.st_mtim.tv_sec == before->tv_sec && st.st_mtim.tv_nsec < before->tv_nsec));
-	if (old && lock_free(d, buf_cstr(&data))) {
+	if ((mine || older(&st, s->before)) && lock_free(d, buf_cstr(&data))) {
 		rc = remove_one(d, data.data, "", e) < 0 || remove_one(d, data.data, ".lock", e) < 0
 			 ? -1
 			 : 0;
-		l->swept++;
+		*(mine ? &l->mine : &l->old) += 1;
+	} else if (mine) {
+		l->held++;
 	} else {
 		l->files++;
 		l->bytes += (uint64_t)st.st_size;
@@ -314,8 +319,8 @@ out:
 	return rc;
 }
 
-int dumpdir_leftovers(
-    const struct dumpdir *d, const struct timespec *before, struct leftovers *l, struct err *e)
+int dumpdir_sweep(
+    const struct dumpdir *d, const struct sweep *s, struct leftovers *l, struct err *e)
 {
 	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -331,7 +336,7 @@ int dumpdir_leftovers(
 		int is_lock = ends(ent->d_name, DUMP_END ".lock");
 
 		if (is_lock || ends(ent->d_name, DUMP_END))
-			rc = sweep_one(d, ent->d_name, is_lock, before, l, e);
+			rc = sweep_one(d, ent->d_name, is_lock, s, l, e);
 	}
 	closedir(dir);
 	return rc;

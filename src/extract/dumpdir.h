@@ -48,12 +48,19 @@ void claim_free(struct claim *c); /* lets go; the files stay */
 /* Free bytes of the folder's file system. */
 uint64_t dumpdir_free(const struct dumpdir *d);
 
-/* Files of servers that nobody claimed: how many there are, and, with `before`, deletes those that
- * are older and whose lock is free, and locks without data. */
-struct leftovers {
-	uint64_t files, bytes, swept;
+/* Files of servers that nobody claimed, and locks without data. Those whose lock is free are deleted
+ * where the name holds `mine`, or where they are older than `before`; either may be NULL. The caller
+ * claims no file meanwhile whose name holds `mine`. */
+struct sweep {
+	const char *mine;
+	const struct timespec *before;
 };
-int dumpdir_leftovers(
-    const struct dumpdir *d, const struct timespec *before, struct leftovers *l, struct err *e);
+struct leftovers {
+	uint64_t mine, old;    /* deleted */
+	uint64_t held;	       /* mine, still being written */
+	uint64_t files, bytes; /* of others, left */
+};
+int dumpdir_sweep(
+    const struct dumpdir *d, const struct sweep *s, struct leftovers *l, struct err *e);
 
 #endif

@@ -174,44 +174,6 @@ static void loop(struct run *r)
 
 /* ---- beginning and end ---- */
 
-static void make_tag(struct run *r)
-{
-	struct {
-		struct timespec t;
-		pid_t pid;
-		char host[64];
-	} key;
-
-	memset(&key, 0, sizeof(key));
-	clock_gettime(CLOCK_REALTIME, &key.t);
-	r->start_time = key.t;
-	key.pid = getpid();
-	gethostname(key.host, sizeof(key.host) - 1);
-	snprintf(
-	    r->tag, sizeof(r->tag), "%016llx", (unsigned long long)hash64(&key, sizeof(key), 0));
-}
-
-static int sweep(struct run *r, struct err *e)
-{
-	struct leftovers l;
-	char bytes[32];
-
-	if (!r->dump)
-		return 0;
-	if (dumpdir_leftovers(r->dump, r->o->sweep ? &r->start_time : NULL, &l, e) < 0)
-		return -1;
-	num_human(l.bytes, bytes);
-	if (l.swept > 0)
-		say("%s: %llu %s that others left: deleted", r->o->dump_dir,
-		    (unsigned long long)l.swept, l.swept == 1 ? "file" : "files");
-	if (l.files > 0)
-		say("%s: %llu %s (%s) of no record of this run: --sweep deletes what nobody "
-		    "writes",
-		    r->o->dump_dir, (unsigned long long)l.files, l.files == 1 ? "file" : "files",
-		    bytes);
-	return 0;
-}
-
 /* They wait for the disk's syncs more than they work. */
 static size_t pool_threads(const struct extract_opts *o)
 {
@@ -228,7 +190,7 @@ static int open_all(struct run *r, struct err *e)
 	    .max_reply = o->backend == BACKEND_JSON ? REPLY_JSON_MAX : 0};
 	struct flow_opt flow = o->flow;
 
-	make_tag(r);
+	clock_gettime(CLOCK_REALTIME, &r->start_time);
 	r->signals = wake_open(e);
 	if (r->signals < 0 || plan_open(&r->plan, o, e) < 0)
 		return -1;
@@ -238,7 +200,7 @@ static int open_all(struct run *r, struct err *e)
 	flow.unique_ids = 1;
 	r->flow = flow_open(extract_prog.name, &flow, e);
 	r->http = r->flow ? http_open(&http, e) : NULL;
-	if (!r->http || hosts_open(r, e) < 0 || resume_open(r, e) < 0 || sweep(r, e) < 0)
+	if (!r->http || hosts_open(r, e) < 0 || resume_open(r, e) < 0 || sweep_begin(r, e) < 0)
 		return -1;
 	if (o->resume && o->flow.rejects && !o->retry_rejects &&
 	    carry_load(&r->carry, o->flow.rejects, e) < 0)
@@ -353,6 +315,8 @@ int run_extract(const struct extract_opts *o)
 	} else {
 		loop(&r);
 		if (!r.failed && settle_rest(&r, &e) < 0)
+			run_fail(&r, &e);
+		if (sweep_end(&r, &e) < 0)
 			run_fail(&r, &e);
 		if (!r.failed && !r.signal && finish(&r, &e) < 0)
 			run_fail(&r, &e);

@@ -7,6 +7,7 @@
  *	work.c		what the threads do: wait for the file, check, write
  *	settle.c	verdicts in input order: rename, index line, source removed
  *	resume.c	what an earlier run left
+ *	sweep.c		requests' names, by which files that nobody waits for are found and deleted
  *	disk.c		space: forecast, back-pressure, the stop before the disk is full
  *
  * One loop on one thread, and a pool that checks and writes. A record in the window is in one
@@ -104,7 +105,8 @@ struct run {
 	struct host *host;
 	size_t nhosts;
 	int signals, out_lock;
-	char tag[17]; /* makes request ids unique among runs */
+	char mine[24]; /* how the ids of this set's requests begin, whatever run they are of */
+	char tag[9];   /* makes them unique among runs */
 	/* the window: item[(head + i) % cap], i < n */
 	struct item **item;
 	size_t head, n, cap;
@@ -176,6 +178,13 @@ int64_t settle_tick(const struct run *r);
 int resume_open(struct run *r, struct err *e);
 /* Whether the record's file is there and holds these ids: 1, 0 not done, -1. */
 int resume_done(struct run *r, const struct item *it, struct err *e);
+
+/* sweep.c */
+int sweep_begin(struct run *r, struct err *e); /* names the run; the out-dir is there and locked */
+/* While nothing is under way: deletes the files of this set's requests. */
+int sweep_mine(struct run *r, struct err *e);
+/* The same, and waits some seconds for those that are being written. */
+int sweep_end(struct run *r, struct err *e);
 
 /* disk.c */
 void forecast_read(struct run *r);

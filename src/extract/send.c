@@ -17,15 +17,13 @@ static enum serve_route route_of(const struct run *r)
 
 int item_send(struct run *r, struct item *it, struct host *h, struct err *e)
 {
-	struct serve_prompt prompt = {.ids = it->ids.v, .n = it->ids.n};
+	struct serve_prompt prompt = {.ids = it->ids.v, .n = it->ids.n, .rid = it->rid};
 	struct http_req req = {.user = it};
 	struct buf url = {0};
 	int rc = 0;
 
-	snprintf(it->rid, sizeof(it->rid), "e3x-%s-%llu-%u", r->tag,
+	snprintf(it->rid, sizeof(it->rid), "%s%s-%llu-%u", r->mine, r->tag,
 	    (unsigned long long)it->job->record, it->sent++);
-	if (r->o->backend != BACKEND_VLLM)
-		prompt.rid = it->rid;
 	buf_reset(&it->body);
 	buf_reset(&it->reply);
 	it->file[0] = '\0';

@@ -13,6 +13,8 @@
 #define MS	 1000000u
 #define SWEEP_NS 1000000000u
 
+enum { RID_IN_NAME = 200 };
+
 /* A file of states that is written after its reply, while its lock is held. */
 struct late {
 	struct timer timer;
@@ -24,15 +26,18 @@ struct late {
 
 /* ---- states of vLLM's kind ---- */
 
-/* Names the file and takes its lock, as the scheduler does when it first sees the request. The
- * name can't be built from the request's id, as the real one's can't. */
+/* Names the file and takes its lock, as the scheduler does when it first sees the request: by the
+ * request's id, and eight random digits that nobody can guess from it. */
 static void states_begin(struct sim *s, struct job *j)
 {
+	uint64_t random = hash64(&j->number, sizeof(j->number), s->opt->seed);
+	size_t n = j->rid.len < RID_IN_NAME ? j->rid.len : RID_IN_NAME;
 	struct err e;
 
 	buf_addf(&j->states_path, "%s/cmpl-", s->opt->dump_dir);
-	buf_add_hex64(&j->states_path, hash64(j->rid.data, j->rid.len, s->opt->seed));
-	buf_addf(&j->states_path, "-%llu.safetensors", (unsigned long long)j->number);
+	for (size_t i = 0; i < n; i++)
+		buf_addc(&j->states_path, j->rid.data[i] == '/' ? '_' : j->rid.data[i]);
+	buf_addf(&j->states_path, "-0-%08lx.safetensors", (unsigned long)(random & 0xffffffff));
 	j->states_lock = states_lock(buf_cstr(&j->states_path), &e);
 	if (j->states_lock < 0)
 		prog_warn("%s", e.msg);
@@ -53,14 +58,12 @@ static void late_end(struct sim *s, struct late *l)
 	free(l);
 }
 
-void engine_after_reply(struct sim *s, struct job *j)
+/* From here on nothing keeps the file from being written: not the client's going, either. */
+static void states_end(struct sim *s, struct job *j)
 {
-	struct late *l;
 	uint64_t wait = j->faults.on[F_HS_LATE] ? j->faults.arg[F_HS_LATE] * MS : 0;
+	struct late *l = xcalloc(1, sizeof(*l));
 
-	if (j->states_path.len == 0 || j->state != JOB_SENT)
-		return;
-	l = xcalloc(1, sizeof(*l));
 	l->timer.kind = T_STATES;
 	l->timer.owner = l;
 	l->faults = j->faults;
@@ -69,6 +72,12 @@ void engine_after_reply(struct sim *s, struct job *j)
 	ints_add(&l->ids, j->prompt.v, j->prompt.n);
 	j->states_lock = -1;
 	timer_set(&s->timers, &l->timer, s->now + wait);
+}
+
+void engine_after_reply(struct sim *s, struct job *j)
+{
+	if (j->states_path.len > 0 && j->state == JOB_SENT)
+		states_end(s, j);
 }
 
 void engine_flush(struct sim *s)
@@ -204,6 +213,9 @@ void engine_drop(struct sim *s, struct job *j)
 		unqueue(s, j);
 	if (j->state == JOB_RUNNING)
 		take_slots(s, -1);
+	/* a real server, too, writes the file of a request whose client has gone */
+	if (j->states_path.len > 0 && (j->state == JOB_RUNNING || j->state == JOB_DONE))
+		states_end(s, j);
 	if (j->states_lock >= 0)
 		close(j->states_lock); /* the lock file stays, an orphan as real servers leave it */
 	j->states_lock = -1;

@@ -370,6 +370,62 @@ load extract
 	[ "$(ls "$T/hs" | xargs)" = "foreign.txt held.safetensors held.safetensors.lock" ]
 }
 
+@test "what a killed run's requests leave is gone at the end of the next one, and nothing else" {
+	serve --latency 600
+	records 12 >"$T/in"
+	options seed
+	e3-extract "${ARGS[@]}" --concurrency 4 "$T/in" 3>&- &
+	run=$!
+	# the first record goes alone: then four are under way
+	until [ "$(wc -l 2>/dev/null <"$T/seed.idx.part")" = 1 ]; do sleep 0.02; done
+	until [ "$(find "$T/hs" -name '*.lock' | wc -l)" -ge 4 ]; do sleep 0.02; done
+	kill -9 $run
+	wait $run || true
+	foreign=cmpl-e3x-0123456789abcdef-01234567-1-1-0-12345678.safetensors
+	touch "$T/hs/$foreign"
+	run extract seed --resume --concurrency 4 "$T/in"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"of this set's requests that nobody waited for: deleted"* ]]
+	verify seed --records "$T/in"
+	[ "$(ls -A "$T/hs")" = "$foreign" ]
+}
+
+@test "shards that share a dump directory leave each other's files alone" {
+	serve --latency 30
+	records 40 >"$T/in"
+	shards=
+	for i in 0 1; do
+		options seed
+		e3-extract "${ARGS[@]}" --concurrency 4 --shard $i/2 --out-dir "$T/s$i" -o "$T/s$i.idx" "$T/in" 3>&- &
+		shards="$shards $!"
+	done
+	# runs that begin and end meanwhile
+	for n in $(seq 6); do
+		e3-extract "${ARGS[@]}" --out-dir "$T/x$n" -o "$T/x$n.idx" --shard $n/20 "$T/in"
+	done
+	for p in $shards; do
+		wait $p
+	done
+	cat "$T/s0.idx" "$T/s1.idx" | jq -r .id | sort >"$T/got"
+	jq -r .id "$T/in" | sort | cmp - "$T/got"
+	[ -z "$(ls -A "$T/hs")" ]
+	# none was sent twice
+	[ "$(curl -s "$U/metrics" | grep '^e3sim:answered_total' | sed 's/.* //')" = \
+		"$(cat "$T"/s?.idx "$T"/x?.idx | wc -l)" ]
+}
+
+@test "a retried request's first file is gone at the end, on either backend" {
+	records 12 >"$T/in"
+	serve --fault reset-body@5 --fault half-body@7
+	extract seed "$T/in"
+	[ -z "$(ls -A "$T/hs")" ]
+	rm -rf "$T/seed"*
+	stop
+	serve --fault reset-body@5 --fault half-body@7
+	extract seed --backend sglang-dump "$T/in"
+	[ -z "$(ls -A "$T/hs")" ]
+}
+
 @test "--apply-norm is RMSNorm with the model's weight" {
 	serve
 	records 3 >"$T/in"

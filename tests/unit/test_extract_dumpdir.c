@@ -202,6 +202,7 @@ static void not_regular(void **state)
 static void leftovers(void **state)
 {
 	struct timespec now, before = {0};
+	struct sweep s = {0};
 	struct leftovers l;
 	struct err e;
 	int fd;
@@ -213,21 +214,49 @@ static void leftovers(void **state)
 	tmp_write(tmp_path("held.safetensors"), whole, WHOLE);
 	fd = hold("held.safetensors.lock", 0644);
 	tmp_puts(tmp_path("foreign"), "x");
-	assert_int_equal(dumpdir_leftovers(dir, NULL, &l, &e), 0);
+	assert_int_equal(dumpdir_sweep(dir, &s, &l, &e), 0);
 	assert_int_equal(l.files, 3);
-	assert_int_equal(l.swept, 0);
-	/* none of them is older than this */
-	assert_int_equal(dumpdir_leftovers(dir, &before, &l, &e), 0);
-	assert_int_equal(l.swept, 0);
+	assert_int_equal(l.old + l.mine, 0);
+	s.before = &before; /* none of them is older */
+	assert_int_equal(dumpdir_sweep(dir, &s, &l, &e), 0);
+	assert_int_equal(l.old, 0);
 	clock_gettime(CLOCK_REALTIME, &now);
 	now.tv_sec += 10;
-	assert_int_equal(dumpdir_leftovers(dir, &now, &l, &e), 0);
-	assert_int_equal(l.swept, 2);
+	s.before = &now;
+	assert_int_equal(dumpdir_sweep(dir, &s, &l, &e), 0);
+	assert_int_equal(l.old, 2);
 	assert_int_equal(l.files, 1);
 	assert_true(tmp_exists(tmp_path("held.safetensors")));
 	assert_true(tmp_exists(tmp_path("foreign")));
 	assert_false(tmp_exists(tmp_path("a.safetensors.lock")));
 	close(fd);
+}
+
+/* Whatever their age; those of others stay. */
+static void leftovers_by_name(void **state)
+{
+	struct sweep s = {.mine = "e3x-1-"};
+	struct leftovers l;
+	struct err e;
+	int fd;
+
+	(void)state;
+	tmp_write(tmp_path("cmpl-e3x-1-a-0-12.safetensors"), whole, WHOLE);
+	close(hold("cmpl-e3x-1-a-0-12.safetensors.lock", 0644));
+	tmp_write(tmp_path("e3x-1-b.safetensors"), whole, WHOLE);
+	close(hold("cmpl-e3x-1-c-0-12.safetensors.lock", 0644));
+	tmp_write(tmp_path("cmpl-e3x-11-a-0-12.safetensors"), whole, WHOLE);
+	tmp_write(tmp_path("e3x-2-e3x-1.safetensors"), whole, WHOLE);
+	fd = hold("cmpl-e3x-1-d-0-12.safetensors.lock", 0644);
+	assert_int_equal(dumpdir_sweep(dir, &s, &l, &e), 0);
+	assert_int_equal(l.mine, 3);
+	assert_int_equal(l.held, 1);
+	assert_int_equal(l.files, 2);
+	close(fd);
+	assert_int_equal(dumpdir_sweep(dir, &s, &l, &e), 0);
+	assert_int_equal(l.mine, 1);
+	assert_int_equal(l.held, 0);
+	assert_int_equal(tmp_clean(), 2);
 }
 
 int main(void)
@@ -238,7 +267,8 @@ int main(void)
 	    cmocka_unit_test_setup(waits_until_whole, empty),
 	    cmocka_unit_test_setup(the_writer_failed, empty),
 	    cmocka_unit_test_setup(stopped, empty), cmocka_unit_test_setup(not_regular, empty),
-	    cmocka_unit_test_setup(leftovers, empty)};
+	    cmocka_unit_test_setup(leftovers, empty),
+	    cmocka_unit_test_setup(leftovers_by_name, empty)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
