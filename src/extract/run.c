@@ -281,13 +281,21 @@ static void close_index(struct run *r)
 	part_close(r->part, &e);
 }
 
+/* What is under way when a run is stopped at once is let go before the window is. */
+static void stop_work(struct run *r)
+{
+	http_close(r->http);
+	pool_close(r->pool);
+	r->http = NULL;
+	r->pool = NULL;
+}
+
 static void close_all(struct run *r)
 {
 	struct err e;
 
 	atomic_store(&r->stop, 2);
-	http_close(r->http);
-	pool_close(r->pool);
+	stop_work(r);
 	settle_rest(r, &e);
 	folders_free(&r->folders);
 	carry_free(&r->carry);
@@ -314,7 +322,8 @@ int run_extract(const struct extract_opts *o)
 		run_fail(&r, &e);
 	} else {
 		loop(&r);
-		if (!r.failed && settle_rest(&r, &e) < 0)
+		stop_work(&r);
+		if (settle_rest(&r, &e) < 0)
 			run_fail(&r, &e);
 		if (sweep_end(&r, &e) < 0)
 			run_fail(&r, &e);

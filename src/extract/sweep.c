@@ -1,9 +1,9 @@
 #define _XOPEN_SOURCE 700 /* realpath */
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -111,11 +111,11 @@ int sweep_end(struct run *r, struct err *e)
 	if (!r->dump)
 		return 0;
 	for (int waited = 0; l.held > 0 && waited <= WAIT_MS; waited += POLL_MS) {
-		struct timespec t = {.tv_nsec = waited > 0 ? POLL_MS * 1000000 : 0};
+		struct pollfd signal = {.fd = r->signals, .events = POLLIN};
 
-		if (atomic_load(&r->stop) > 1 && waited > 0)
+		if (waited > 0 &&
+		    (atomic_load(&r->stop) > 1 || poll(&signal, 1, POLL_MS) > 0))
 			break;
-		nanosleep(&t, NULL);
 		if (dumpdir_sweep(r->dump, &s, &l, e) < 0)
 			return -1;
 		n += l.mine;

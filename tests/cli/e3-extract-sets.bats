@@ -390,6 +390,30 @@ damage() {
 	[ "$(wc -l <"$T/seed.idx")" -eq 80 ]
 }
 
+@test "a second signal stops at once, and what the server writes then goes with the next run" {
+	serve --fault hs-late@2-100:3000
+	records 20 >"$T/in"
+	options seed
+	e3-extract "${ARGS[@]}" "$T/in" 2>"$T/err" 3>&- &
+	run=$!
+	until [ "$(find "$T/hs" -name '*.lock' | wc -l)" -ge 8 ]; do
+		kill -0 $run
+		sleep 0.02
+	done
+	kill $run
+	until grep -q 'once more to stop at once' "$T/err"; do sleep 0.02; done
+	kill $run
+	status=0
+	wait $run || status=$?
+	[ "$status" -eq 143 ] || { cat "$T/err"; false; }
+	grep -q "still being written: --resume deletes" "$T/err"
+	stop
+	serve
+	extract seed --resume "$T/in"
+	verify seed --records "$T/in"
+	[ -z "$(ls -A "$T/hs")" ]
+}
+
 @test "--shard: every record in one of them" {
 	serve
 	records 20 >"$T/in"
