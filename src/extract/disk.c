@@ -93,8 +93,9 @@ void forecast_say(struct run *r)
 /* ---- room ---- */
 
 struct use {
-	uint64_t to_write; /* on disk, by what is under way */
-	uint64_t to_dump;  /* in the dump directory, by what is at servers */
+	/* To be written, both on disk and by servers, which may do so after their reply: what they
+	 * have written already is counted twice until it is taken. */
+	uint64_t under_way;
 	size_t busy;
 };
 
@@ -105,9 +106,10 @@ static struct use in_use(const struct run *r)
 	for (size_t i = 0; i < r->n; i++) {
 		const struct item *it = r->item[(r->head + i) % r->cap];
 
-		u.to_dump += it->state == FLYING ? it->bytes : 0;
-		u.to_write += it->state == FLYING || it->state == AT_WORK ? it->bytes : 0;
-		u.busy += it->state == FLYING || it->state == AT_WORK;
+		if (it->state != FLYING && it->state != AT_WORK)
+			continue;
+		u.under_way += it->bytes;
+		u.busy++;
 	}
 	return u;
 }
@@ -148,12 +150,12 @@ int disk_room(struct run *r, const struct item *it, struct err *e)
 	struct use u = in_use(r);
 	uint64_t room = out_free(r);
 
-	if (!fits(room, u.to_write, it->bytes, r->o->min_free))
+	if (!fits(room, u.under_way, it->bytes, r->o->min_free))
 		return u.busy > 0 ? 0 : stop_full(r->o->out_dir, room, it, e);
 	if (!r->dump)
 		return 1;
 	room = dumpdir_free(r->dump);
-	if (fits(room, u.to_dump, it->bytes, 0))
+	if (fits(room, u.under_way, it->bytes, 0))
 		return 1;
 	if (u.busy > 0)
 		return 0;

@@ -7,6 +7,62 @@ load ../cli/extract
 	tests/fault/extract-chaos "${E3_KILLS:-12}" $RANDOM
 }
 
+# room SIZE - the dump directory becomes a tmpfs of that size
+room() {
+	mount -t tmpfs -o size=$1 tmpfs "$T/hs" 2>/dev/null || skip "may not mount a tmpfs"
+}
+
+teardown() {
+	[ -z "$PID" ] || stop
+	umount "$T/hs" 2>/dev/null || true
+}
+
+@test "no more is sent than the dump directory holds, also when files come after the reply" {
+	room 128k
+	# 40 records of 30 KB each, eight at once: four fit
+	serve --hidden-size 64 --fault hs-late=1:60
+	awk 'BEGIN { for (i = 0; i < 40; i++) { printf "{\"id\":\"d/%d\",\"input_ids\":[%d", i, 300 + i
+		for (t = 1; t < 58; t++) printf ",%d", 400 + (i * 7 + t) % 900
+		printf "],\"loss_mask\":[1"; for (t = 1; t < 58; t++) printf ",1"
+		print "],\"seq_len\":58}" } }' >"$T/in"
+	extract seed --max-attempts 1 "$T/in"
+	verify seed --records "$T/in"
+	[ "$(wc -l <"$T/seed.idx")" -eq 40 ]
+	[ ! -s "$T/sim.err" ]
+	[ "$(curl -s "$U/metrics" | grep '^e3sim:answered_total' | sed 's/.* //')" -eq 40 ]
+}
+
+@test "a dump directory that others filled stops the run clean" {
+	room 256k
+	serve
+	records 40 60 >"$T/in"
+	head -c 250000 /dev/zero >"$T/hs/foreign"
+	run extract seed "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$T/hs has "*"make room, then go on with --resume"* ]]
+	rm "$T/hs/foreign"
+	extract seed --resume "$T/in"
+	verify seed --records "$T/in"
+}
+
+@test "a dump directory that this set's own forgotten files filled is made free" {
+	room 128k
+	serve --hidden-size 64 --latency 50
+	records 30 40 >"$T/in"
+	options seed
+	e3-extract "${ARGS[@]}" --concurrency 1 "$T/in" 3>&- &
+	run=$!
+	until lock=$(ls "$T/hs" | grep lock); do
+		kill -0 $run
+		sleep 0.01
+	done
+	# a file that a lost request of this run would have left
+	head -c 110000 /dev/zero >"$T/hs/$(sed 's/-0-.*/-0-aaaaaaaa.safetensors/' <<<"${lock%%$'\n'*}")"
+	wait $run
+	verify seed --records "$T/in"
+	[ -z "$(ls -A "$T/hs")" ]
+}
+
 @test "a full disk stops clean and is resumed after room is made" {
 	mkdir "$T/small"
 	mount -t tmpfs -o size=600k tmpfs "$T/small" 2>/dev/null || skip "may not mount a tmpfs"
