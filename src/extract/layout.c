@@ -141,13 +141,12 @@ int layout_refuse(enum layout l, unsigned aux, int last, enum norm norm, struct 
 		    word);
 	if (l == LAYOUT_SPECFORGE && norm == NORM_BEFORE)
 		return err_set(e, "layout",
-		    "layout specforge wants the last state after the final norm and the server "
-		    "delivers it "
+		    "layout specforge wants the last state after the final norm and it comes "
 		    "before: add --apply-norm --model DIR, or write --layout speculators");
 	if (l == LAYOUT_SPECULATORS && norm == NORM_AFTER)
 		return err_set(e, "layout",
-		    "layout speculators wants the last state before the final norm, and from after "
-		    "there "
-		    "is no way back: leave out --apply-norm, or write --layout specforge");
+		    "layout speculators wants the last state before the final norm and it comes "
+		    "after, from where there is no way back: write --layout specforge or "
+		    "modelopt");
 	return 0;
 }

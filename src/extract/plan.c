@@ -69,6 +69,10 @@ static int settle_norm(struct plan *p, struct err *e)
 		return err_set(e, "norm",
 		    "the last state comes after the final norm already: leave out "
 		    "--apply-norm");
+	if (apply && p->set.layout == LAYOUT_SPECULATORS)
+		return err_set(e, "norm",
+		    "layout speculators wants the last state before the final norm: leave out "
+		    "--apply-norm");
 	p->set.norm = !p->set.last ? NORM_UNSAID : apply ? NORM_AFTER : p->delivered;
 	p->set.applied = apply;
 	return layout_refuse(p->set.layout, p->set.nlayers, p->set.last, p->set.norm, e);

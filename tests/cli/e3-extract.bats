@@ -136,11 +136,11 @@ load extract
 		[ ! -e "$T/manifest.json" ]
 	}
 	refuse specforge
-	[[ "$output" == *"after the final norm and the server delivers it before: add --apply-norm"* ]]
+	[[ "$output" == *"after the final norm and it comes before: add --apply-norm"* ]]
 	refuse speculators --apply-norm
-	[[ "$output" == *"no way back"* ]]
+	[[ "$output" == *"before the final norm: leave out --apply-norm" ]]
 	refuse speculators --norm after
-	[[ "$output" == *"no way back"* ]]
+	[[ "$output" == *"no way back: write --layout specforge or modelopt" ]]
 	refuse specforge --apply-norm --norm after
 	[[ "$output" == *"leave out --apply-norm"* ]]
 	refuse specforge --no-last
@@ -174,7 +174,7 @@ load extract
 	[ -z "$(ls -A "$T/hs")" ]
 	run extract speculators --backend sglang-dump "$T/in"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"no way back"* ]]
+	[[ "$output" == *"no way back: write --layout specforge or modelopt" ]]
 	run extract seed --backend sglang-dump --norm before "$T/in"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"the server says that the last state is after the norm, --norm says before"* ]]
@@ -377,8 +377,10 @@ load extract
 	e3-extract "${ARGS[@]}" --concurrency 4 "$T/in" 3>&- &
 	run=$!
 	# the first record goes alone: then four are under way
-	until [ "$(wc -l 2>/dev/null <"$T/seed.idx.part")" = 1 ]; do sleep 0.02; done
-	until [ "$(find "$T/hs" -name '*.lock' | wc -l)" -ge 4 ]; do sleep 0.02; done
+	until [ "$(find "$T/hs" -name '*.lock' | wc -l)" -ge 4 ]; do
+		kill -0 $run
+		sleep 0.02
+	done
 	kill -9 $run
 	wait $run || true
 	foreign=cmpl-e3x-0123456789abcdef-01234567-1-1-0-12345678.safetensors
