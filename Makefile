@@ -141,7 +141,7 @@ coverage: deps-check deps-coverage
 	    --html-details build/coverage/index.html build/coverage/obj | tail -n 4
 	@echo "by file: build/coverage/files.txt, line by line: build/coverage/index.html"
 
-oracle-drivers: $(ORACLE)
+oracle-drivers: $(ORACLE) $(BUILD)/unit/test_jinja_notes
 
 fuzz:
 	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang OPT="-O1 -g" \

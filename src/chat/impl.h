@@ -95,7 +95,7 @@ int chat_load(struct chat *c, const struct chat_opt *opt, struct err *e);
 struct chat_steps {
 	size_t all, left;
 };
-#define PROBE_STEPS 1000000 /* of one rendering of a probe */
+#define PROBE_STEPS 1000000					 /* of one rendering of a probe */
 size_t chat_find(struct span in, const char *what, size_t from); /* offset, or SIZE_MAX */
 int chat_ends(struct span in, const char *with);
 struct chat_ask {

@@ -83,8 +83,8 @@ static int read_index(
 	return 0;
 }
 
-/* A count beside a list of ids must be the list's length: where they differ, one of them is not what
- * the server said. */
+/* A count beside a list of ids must be the list's length: where they differ, one of them is not
+ * what the server said. */
 static int check_count(const struct rec *r, const char *name, size_t n, struct err *e)
 {
 	struct span v = rec_get(r, name);

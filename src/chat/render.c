@@ -97,8 +97,8 @@ int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct ch
 	static const struct jval none = {.kind = J_NULL};
 	size_t nkw = ask->kwargs ? ask->kwargs->u.obj.n : 0;
 	struct jval ctx = {.kind = J_OBJ}, messages = {.kind = J_ARR};
-	struct jinja_env env = {.context = &ctx, .now = c->has_date ? c->now : JINJA_NO_TIME,
-	    .memo = ask->memo};
+	struct jinja_env env = {
+	    .context = &ctx, .now = c->has_date ? c->now : JINJA_NO_TIME, .memo = ask->memo};
 
 	ctx.u.obj.m = arena_array(a, c->nspecial + nkw + 8, sizeof(*ctx.u.obj.m));
 	messages.u.arr.v = (struct jval *)ask->messages; /* the template can't change its input */

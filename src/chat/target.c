@@ -192,8 +192,7 @@ static int no_say(const struct turn *t, int rc)
 }
 
 /* Rule 3. */
-static int alone(
-    struct chat_work *w, const struct turn *t, const struct jval *turn, struct err *e)
+static int alone(struct chat_work *w, const struct turn *t, const struct jval *turn, struct err *e)
 {
 	struct jmember user[] = {{SPAN("role"), {.kind = J_STR, .u.s = SPAN("user")}},
 	    {SPAN("content"), {.kind = J_STR, .u.s = SPAN("x")}}};

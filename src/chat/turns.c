@@ -15,7 +15,7 @@ struct maker {
 	const struct chat_turns_opt *opt;
 	struct chat_turns *out;
 	struct arena *a;
-	size_t cap;		  /* of out->seq */
+	size_t cap;	/* of out->seq */
 	size_t turn;	/* the last supervised one of the open sequence */
 	unsigned how;	/* ENC_ */
 	int32_t *first; /* the prompt of the first user message, for MASK_AFTER_FIRST_USER */

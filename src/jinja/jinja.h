@@ -61,8 +61,9 @@ struct jinja_out {
 	struct arena scratch; /* the interpreter's values */
 	size_t steps;	      /* that the rendering took */
 	/* Of the rendering before this one: */
-	size_t same; /* so many bytes at the beginning are known to be as they were */
+	size_t same;		/* so many bytes at the beginning are known to be as they were */
 	size_t before, written; /* its length; up to here it is written over */
+	size_t run_before, run_written; /* the same of its runs */
 	unsigned long renderings;
 };
 
@@ -77,7 +78,6 @@ void jinja_memo_reset(struct jinja_memo *m, const void *changing);
 /* Iterations done from notes since the reset. */
 size_t jinja_memo_hits(const struct jinja_memo *m);
 void jinja_memo_close(struct jinja_memo *m); /* NULL is allowed */
-
 
 #define JINJA_NO_TIME INT64_MIN /* strftime_now is an error: nothing may depend on the day */
 

@@ -6,40 +6,11 @@
 
 #include "base/mem.h"
 #include "jinja/eval.h"
+#include "jinja/iter.h"
 #include "json/val.h"
 
 #define MAX_ENTRIES 6		      /* of one item; the oldest is forgotten */
 #define MAX_BYTES   ((size_t)1 << 30) /* nothing more is noted then */
-
-/* Where an iteration's text stood in the last rendering into an output. */
-struct place {
-	const struct jinja_out *out;
-	unsigned long rendering;
-	size_t at;
-};
-
-/* What one iteration read and did. */
-struct entry {
-	struct entry *next; /* of the same item */
-	const struct node *loop;
-	const struct jmember *key;
-	const struct guard *guard;
-	const struct member *set;
-	size_t nguard, nset;
-	const char *text;
-	const struct jinja_run *run; /* ends count from the text's start */
-	size_t n, nrun;
-	int flow;
-	struct place place[2]; /* prompts and whole turns are rendered by turns */
-};
-
-struct jinja_memo {
-	struct arena mem;
-	const void *changing;
-	struct entry **slot; /* by loop and item */
-	size_t nslot, used, hits;
-	struct memo_note note;
-};
 
 struct jinja_memo *jinja_memo_open(void)
 {
@@ -52,6 +23,7 @@ void jinja_memo_reset(struct jinja_memo *m, const void *changing)
 	if (m->nslot > 0)
 		memset(m->slot, 0, m->nslot * sizeof(*m->slot));
 	m->used = m->hits = 0;
+	memo_trails_reset(m);
 	m->changing = changing;
 }
 
@@ -65,6 +37,7 @@ void jinja_memo_close(struct jinja_memo *m)
 	if (!m)
 		return;
 	arena_free(&m->mem);
+	memo_trails_free(m);
 	free(m->slot);
 	free(m->note.state);
 	free(m->note.from);
@@ -75,18 +48,26 @@ void jinja_memo_close(struct jinja_memo *m)
 
 /* ---- values that outlive a rendering ---- */
 
-/* The address of what a container of the context holds stands for it: the context does not change
- * while there is a memo, but for the array that the caller has named. */
-static int keep_container(const struct jinja_memo *m, const struct value *v, struct value *out)
+/* Its address stands for it. */
+const void *memo_container(const struct jinja_memo *m, const struct value *v, size_t *n)
 {
 	const struct jval *of = v->kind == V_DICT ? v->u.dict->of : v->u.list->of;
 	const void *p = !of ? NULL : v->kind == V_DICT ? (void *)of->u.obj.m : (void *)of->u.arr.v;
 
 	if (!p || p == m->changing)
-		return -1;
+		return NULL;
+	*n = v->kind == V_DICT ? of->u.obj.n : of->u.arr.n;
+	return p;
+}
+
+static int keep_container(const struct jinja_memo *m, const struct value *v, struct value *out)
+{
+	size_t n = 0;
+	const void *p = memo_container(m, v, &n);
+
 	out->u.s.p = p;
-	out->u.s.n = v->kind == V_DICT ? of->u.obj.n : of->u.arr.n;
-	return 0;
+	out->u.s.n = n;
+	return p ? 0 : -1;
 }
 
 /* -1: it can't be kept. */
@@ -131,8 +112,8 @@ static int same_string(const struct value *a, const struct value *b)
 
 /* Whether v is what was kept. A macro is the same if its definition is: it was kept only if it sees
  * the template's own variables. */
-static int is_kept(
-    const struct jinja_memo *m, const struct frame *f, const struct value *kept, const struct value *v)
+static int is_kept(const struct jinja_memo *m, const struct frame *f, const struct value *kept,
+    const struct value *v)
 {
 	struct value now;
 
@@ -146,8 +127,7 @@ static int is_kept(
 	case V_FLOAT: return memcmp(&v->u.d, &kept->u.d, sizeof(v->u.d)) == 0;
 	case V_STR: return same_string(kept, v);
 	case V_FUNC: return v->u.func == kept->u.func;
-	case V_MACRO:
-		return v->u.macro->outer == f && (const char *)v->u.macro->def == kept->u.s.p;
+	case V_MACRO: return v->u.macro->outer == f && (const char *)v->u.macro->def == kept->u.s.p;
 	case V_DICT:
 	case V_LIST:
 		return keep_container(m, v, &now) == 0 && now.u.s.p == kept->u.s.p &&
@@ -240,7 +220,7 @@ static int emit(struct rt *rt, struct entry *e)
 	return rt_emit_runs(rt, e->text, e->run, e->nrun, there);
 }
 
-static int set_members(struct rt *rt, struct frame *f, const struct entry *e)
+int memo_set_members(struct rt *rt, struct frame *f, const struct entry *e)
 {
 	for (size_t i = 0; i < e->nset; i++) {
 		const struct member *m = &e->set[i];
@@ -260,13 +240,13 @@ static int replay(struct rt *rt, struct frame *f, struct entry *e, int *flow)
 	if (good == 0)
 		return 0;
 	rt->env->memo->hits++;
-	*flow = good < 0 || emit(rt, e) < 0 || set_members(rt, f, e) < 0 ? -1 : e->flow;
+	*flow = good < 0 || emit(rt, e) < 0 || memo_set_members(rt, f, e) < 0 ? -1 : e->flow;
 	return 1;
 }
 
 /* ---- one that is noted ---- */
 
-static const struct jmember *key_of(const struct value *item)
+const struct jmember *memo_key(const struct value *item)
 {
 	const struct jval *of = item->kind == V_DICT ? item->u.dict->of : NULL;
 
@@ -294,18 +274,25 @@ static void begin(struct rt *rt, struct frame *f, const struct node *loop, const
 	rt->note = n;
 }
 
-int memo_begin(
-    struct rt *rt, struct frame *f, const struct node *loop, const struct value *item, int *flow)
+int memo_begin(struct rt *rt, struct frame *f, const struct node *loop, struct loop *l, int *flow)
 {
 	struct jinja_memo *m = rt->env->memo;
-	const struct jmember *key = key_of(item);
+	const struct jmember *key = memo_key(&l->cur);
 
 	if (!key || loop->c || loop->a->kind != N_NAME || rt->calls > 0 || rt->captures > 0 ||
 	    rt->generation)
 		return 0;
-	for (struct entry *e = m->nslot ? m->slot[slot_of(m, loop, key)] : NULL; e; e = e->next)
-		if (e->loop == loop && e->key == key && replay(rt, f, e, flow))
+	for (struct entry *e = m->nslot ? m->slot[slot_of(m, loop, key)] : NULL; e; e = e->next) {
+		if (e->loop != loop || e->key != key)
+			continue;
+		if (e->barren)
+			return 0;
+		if (replay(rt, f, e, flow)) {
+			if (*flow >= 0)
+				memo_trail_add(rt, f, l, e);
 			return 1;
+		}
+	}
 	if (arena_size(&m->mem) <= MAX_BYTES)
 		begin(rt, f, loop, key);
 	return 0;
@@ -374,25 +361,34 @@ static void forget_oldest(struct entry *first)
 		e->next = e->next->next;
 }
 
-void memo_end(struct rt *rt, int flow)
+/* NULL where it can't be kept. */
+static struct entry *keep_entry(struct rt *rt, const struct memo_note *n, int flow)
 {
-	struct memo_note *n = rt->note;
 	struct jinja_memo *m = rt->env->memo;
 	struct entry **at, *e;
 
-	rt->note = NULL;
-	rt->iteration = 0;
-	if (!n || flow < 0 || n->hard > 0)
-		return;
+	if (!n || flow < 0)
+		return NULL;
 	e = arena_alloc(&m->mem, sizeof(*e));
 	*e = (struct entry){.loop = n->loop, .key = n->key, .flow = flow};
-	if (keep_guards(m, e) < 0 || keep_members(rt, m, e) < 0)
-		return;
-	keep_text(rt, m, e);
+	e->barren = n->hard > 0 || keep_guards(m, e) < 0 || keep_members(rt, m, e) < 0;
+	if (!e->barren)
+		keep_text(rt, m, e);
 	if (m->used++ >= m->nslot)
 		grow(m);
 	at = &m->slot[slot_of(m, e->loop, e->key)];
 	e->next = *at;
 	*at = e;
 	forget_oldest(e);
+	return e->barren ? NULL : e;
+}
+
+void memo_end(struct rt *rt, struct frame *f, struct loop *l, int flow)
+{
+	const struct memo_note *n = rt->note;
+
+	rt->note = NULL;
+	rt->iteration = 0;
+	if (flow >= 0)
+		memo_trail_add(rt, f, l, keep_entry(rt, n, flow));
 }

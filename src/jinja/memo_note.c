@@ -65,8 +65,8 @@ static int is_plain(const struct value *v)
 }
 
 /* What the expression read becomes the expression, if it can be evaluated where the body begins. */
-static void collapse(struct memo_note *m, const struct frame *f, const struct memo_mark *since,
-    struct guard g)
+static void collapse(
+    struct memo_note *m, const struct frame *f, const struct memo_mark *since, struct guard g)
 {
 	size_t to = since->guards;
 
@@ -111,8 +111,7 @@ static int is_hard(const struct value *v)
 	return v->kind == V_NAMESPACE || v->kind == V_LOOP;
 }
 
-static void read_number(
-    struct memo_note *m, size_t i, const struct value *v, const struct node *n)
+static void read_number(struct memo_note *m, size_t i, const struct value *v, const struct node *n)
 {
 	struct guard g = {GUARD_SLOT, NULL, i, no_name(), *v};
 

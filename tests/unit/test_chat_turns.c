@@ -50,7 +50,7 @@ static const char *const names[] = {"<|im_end|>", "<|im_start|>", "<think>", "</
 	"{% endif %}"
 
 /* Each call makes two more. */
-#define ENDLESS                                                                             \
+#define ENDLESS                                                                           \
 	"{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}" \
 	"{{ m(100) }}"
 
@@ -238,8 +238,9 @@ static void says_when_steps_run_out(void **state)
 	    {HARMONY, M(U("q") "," C("\"thinking\":\"r\",", "f") "," T("o") "," A("y"))},
 	    {OPENED, "{\"chat_template_kwargs\":{\"thinking\":true},\"messages\":[" U("q") "," R(
 			 "r", "x") "]}"},
-	    {KEEP, "{\"messages\":[" U("q") "," A("x") "],\"generations\":[{\"message\":1,"
-						     "\"prompt_token_ids\":[65],\"output_ids\":[66]}]}"},
+	    {KEEP, "{\"messages\":[" U("q") "," A(
+		       "x") "],\"generations\":[{\"message\":1,"
+			    "\"prompt_token_ids\":[65],\"output_ids\":[66]}]}"},
 	};
 
 	(void)state;

@@ -4,17 +4,17 @@
 
 #include "base/arena.h"
 
-#define MESSAGES                                                                                \
-	"{\"messages\":[{\"role\":\"user\",\"content\":\"q\"},"                                 \
-	"{\"role\":\"assistant\",\"content\":\"a\",\"calls\":[\"f\",\"g\"]},"                   \
-	"{\"role\":\"tool\",\"content\":\"t\"},{\"role\":\"assistant\",\"content\":\"b\"},"     \
-	"{\"role\":\"user\",\"content\":\"r\"},{\"role\":\"assistant\",\"content\":\"c\","      \
-	"\"calls\":[\"f\"]},{\"role\":\"tool\",\"content\":\"u\"},"                             \
-	"{\"role\":\"assistant\",\"content\":\"d\"},{\"role\":\"user\",\"content\":\"s\"}],"    \
+#define MESSAGES                                                                             \
+	"{\"messages\":[{\"role\":\"user\",\"content\":\"q\"},"                              \
+	"{\"role\":\"assistant\",\"content\":\"a\",\"calls\":[\"f\",\"g\"]},"                \
+	"{\"role\":\"tool\",\"content\":\"t\"},{\"role\":\"assistant\",\"content\":\"b\"},"  \
+	"{\"role\":\"user\",\"content\":\"r\"},{\"role\":\"assistant\",\"content\":\"c\","   \
+	"\"calls\":[\"f\"]},{\"role\":\"tool\",\"content\":\"u\"},"                          \
+	"{\"role\":\"assistant\",\"content\":\"d\"},{\"role\":\"user\",\"content\":\"s\"}]," \
 	"\"tools\":[{\"name\":\"f\"}],\"word\":\"w\",\"on\":true}"
 
 /* hits: iterations that are done from notes, of the 36 whose message was there before (of
- * two such loops: 72). */
+ * two such loops: 72); where it can't be noted as a whole, those of the loops inside it. */
 static const struct {
 	const char *name, *template;
 	size_t hits;
@@ -47,8 +47,10 @@ static const struct {
 	"{% set ns.last = loop.index0 %}{% endif %}{% endfor %}{% for m in messages %}"
 	"{% if loop.index0 < ns.last %}old{% else %}new{% endif %}{{ m.content }}{% endfor %}",
 	64},
-    {"a counter", "{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}"
-		  "{{ ns.n }}{{ m.content }}{% endfor %}={{ ns.n }}", 36},
+    {"a counter",
+	"{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}"
+	"{{ ns.n }}{{ m.content }}{% endfor %}={{ ns.n }}",
+	36},
     {"read again behind its change",
 	"{% set ns = namespace(n=0) %}{% for m in messages %}{% if ns.n == loop.index0 %}y{% endif "
 	"%}"
@@ -101,17 +103,24 @@ static const struct {
 	"{{ m.content }}{% endfor %}",
 	36},
     {"a loop inside over all",
-	"{% for m in messages %}{% for c in messages %}{{ c.content }}{% endfor %}{% endfor %}", 0},
-    {"a loop inside a loop", "{% for k in [1, 2] %}{% for m in messages %}{{ k }}{{ m.content }}"
-			     "{% endfor %}{% endfor %}", 72},
+	"{% for m in messages %}{% for c in messages %}{{ c.content }}{% endfor %}{% endfor %}",
+	231},
+    {"a loop inside a loop",
+	"{% for k in [1, 2] %}{% for m in messages %}{{ k }}{{ m.content }}"
+	"{% endfor %}{% endfor %}",
+	72},
     {"a generator walked once",
 	"{% set g = messages|map(attribute='content') %}{% for m in messages %}{{ g|first }}"
 	"{% endfor %}",
 	0},
-    {"break", "{% for m in messages %}{{ m.content }}{% if m.role == 'tool' %}{% break %}{% endif "
-	      "%}x{% endfor %}", 21},
-    {"continue", "{% for m in messages %}{{ m.content }}{% if m.role == 'tool' %}{% continue %}"
-		 "{% endif %}x{% endfor %}", 36},
+    {"break",
+	"{% for m in messages %}{{ m.content }}{% if m.role == 'tool' %}{% break %}{% endif "
+	"%}x{% endfor %}",
+	21},
+    {"continue",
+	"{% for m in messages %}{{ m.content }}{% if m.role == 'tool' %}{% continue %}"
+	"{% endif %}x{% endfor %}",
+	36},
     {"slices and backwards",
 	"{% for m in messages[::-1] %}{{ m.content }}{% endfor %}{% for m in messages[1:] %}"
 	"{{ m.content }}{{ loop.index }}{% endfor %}",
@@ -121,9 +130,12 @@ static const struct {
 	"{% endfor %}",
 	36},
     {"generation",
-	"{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}", 36},
-    {"whether there are tools", "{% for m in messages %}{% if tools and loop.first %}T{% endif %}"
-				"{{ m.content }}{% endfor %}", 36},
+	"{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}",
+	36},
+    {"whether there are tools",
+	"{% for m in messages %}{% if tools and loop.first %}T{% endif %}"
+	"{{ m.content }}{% endfor %}",
+	36},
     {"an error in the midst",
 	"{% for m in messages %}{{ m.content }}{% if loop.index == 4 and messages|length > 5 %}"
 	"{{ raise_exception('no') }}{% endif %}{% endfor %}",
@@ -188,14 +200,13 @@ static void notes_change_nothing(void **state)
 		struct jinja *t =
 		    jinja_open(rows[i].template, strlen(rows[i].template), "test", &e);
 
-		if (!t || val_parse(&context, (struct span){MESSAGES, strlen(MESSAGES)}, 1, &a, NULL,
-			      &e) < 0)
+		if (!t || val_parse(&context, (struct span){MESSAGES, strlen(MESSAGES)}, 1, &a,
+			      NULL, &e) < 0)
 			fail_msg("%s: %s", rows[i].name, e.msg);
 		number_strings(&context, &origin);
 		hits = render_all(rows[i].name, t, &context);
 		if (hits != rows[i].hits)
-			fail_msg("%s: %zu from notes, not %zu", rows[i].name, hits,
-			    rows[i].hits);
+			fail_msg("%s: %zu from notes, not %zu", rows[i].name, hits, rows[i].hits);
 		jinja_close(t);
 		arena_free(&a);
 	}
