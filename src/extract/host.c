@@ -48,7 +48,7 @@ static int fetch(
 /* SGLang's settings, read before the first hour of its time is spent. */
 static int check_settings(const struct run *r, const char *url, struct span body, struct err *e)
 {
-	struct span v, capture;
+	struct span v, capture, aux;
 
 	if (lax_whole(body, &v) < 0 || *v.p != '{')
 		return 0;
@@ -58,8 +58,11 @@ static int check_settings(const struct run *r, const char *url, struct span body
 		    "layer only: start it "
 		    "with EAGLE3",
 		    url);
+	/* since 0.5.23 --enable-return-aux-hidden-states does for both */
 	capture = lax_get(v, "enable_return_hidden_states");
-	if (r->o->backend == BACKEND_JSON && capture.p && span_eq(capture, "false"))
+	aux = lax_get(v, "enable_return_aux_hidden_states");
+	if (r->o->backend == BACKEND_JSON && capture.p && span_eq(capture, "false") &&
+	    !(aux.p && span_eq(aux, "true")))
 		return err_set(
 		    e, "server", "%s was started without --enable-return-hidden-states", url);
 	if (span_eq(lax_get(v, "disable_radix_cache"), "false"))

@@ -63,6 +63,8 @@ static void put_layers(struct sim *s, struct buf *b)
 	    s->states.after_norm ? "after" : "before", s->states.hidden);
 }
 
+/* As SGLang 0.5.23 tells it with --enable-return-aux-hidden-states, which takes --speculative-algorithm
+ * away once it has said what to capture. */
 static void server_info(struct sim *s, struct job *j)
 {
 	struct buf *b = json(j);
@@ -76,12 +78,14 @@ static void server_info(struct sim *s, struct job *j)
 	buf_addf(b,
 	    ",\"version\":\"e3-sim " E3_VERSION "\",\"max_running_requests\":%llu,"
 	    "\"max_total_num_tokens\":%llu,\"context_length\":%llu,"
-	    "\"allow_auto_truncate\":false,\"speculative_algorithm\":\"%s\","
+	    "\"allow_auto_truncate\":false,\"speculative_algorithm\":%s,"
 	    "\"disable_radix_cache\":true,\"chunked_prefill_size\":-1,"
-	    "\"enable_return_hidden_states\":true,",
+	    "\"enable_return_hidden_states\":%s,\"enable_return_aux_hidden_states\":%s,"
+	    "\"return_hidden_states_mode\":\"full\",",
 	    (unsigned long long)(s->opt->slots > 0 ? s->opt->slots : 4096),
 	    (unsigned long long)s->context * 1024, (unsigned long long)s->context,
-	    f.on[F_HS_EAGLE] ? "EAGLE" : "EAGLE3");
+	    f.on[F_HS_EAGLE] ? "\"EAGLE\"" : "null", f.on[F_HS_EAGLE] ? "true" : "false",
+	    f.on[F_HS_EAGLE] ? "false" : "true");
 	put_layers(s, b);
 	buf_addc(b, '}');
 }

@@ -73,7 +73,7 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 		[ "$(curl -s "$U$p" | jq -r '"\(.model_path) \(.weight_version)"')" = "$MODEL w7" ]
 	done
 	for p in /server_info /get_server_info; do
-		[ "$(curl -s "$U$p" | jq -c '[.context_length,.speculative_algorithm,.eagle_aux_hidden_state_layer_ids,.norm]')" = '[5000,"EAGLE3",[2,4,5],"before"]' ]
+		[ "$(curl -s "$U$p" | jq -c '[.context_length,.speculative_algorithm,.enable_return_aux_hidden_states,.eagle_aux_hidden_state_layer_ids,.norm]')" = '[5000,null,true,[2,4,5],"before"]' ]
 	done
 	curl -s "$U/metrics" | grep -q '^sglang:num_running_reqs{.*} 0$'
 	[ "$(curl -s "$U/v1/loads" | jq -c '[.[0].num_running_reqs]')" = '[0]' ]
