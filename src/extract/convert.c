@@ -5,11 +5,13 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/prog.h"
 #include "extract/index.h"
 #include "extract/produce.h"
 #include "extract/records.h"
 #include "extract/say.h"
+#include "extract/wake.h"
 #include "json/rec.h"
 
 struct convert {
@@ -19,6 +21,8 @@ struct convert {
 	struct records records;
 	struct folders folders;
 	uint64_t lines;
+	uint64_t bytes; /* of the files read */
+	uint64_t started;
 };
 
 /* What work hands to commit, in job->user[0]. */
@@ -96,6 +100,15 @@ static int work(void *ctx, void *thread, struct flow_job *job)
 	return 0;
 }
 
+/* As index_read has found it. */
+static uint64_t bytes_of(const struct rec *line)
+{
+	struct span v = rec_get(line, "bytes");
+	uint64_t n = 0;
+
+	return num_u64(v.p, v.n, &n) < 0 ? 0 : n;
+}
+
 static int show(struct convert *c, struct made *m, struct flow_job *job)
 {
 	struct index_line l = {
@@ -115,6 +128,7 @@ static int show(struct convert *c, struct made *m, struct flow_job *job)
 		c->plan.set.records++;
 		c->plan.set.tokens += m->n;
 		c->plan.set.bytes += l.bytes;
+		c->bytes += bytes_of(&rec);
 	}
 	rec_free(&rec);
 	index_free(&l);
@@ -165,10 +179,25 @@ static void take_back(const struct convert *c)
 	setinfo_remove(c->o->out_dir);
 }
 
+static void summary(const struct convert *c)
+{
+	double s = (double)(wake_ms() - c->started) / 1000 + 0.001;
+	char from[32], to[32], rate[32];
+
+	num_human(c->bytes, from);
+	num_human(c->plan.set.bytes, to);
+	num_human((uint64_t)((double)c->bytes / s), rate);
+	if (!c->o->flow.quiet && c->bytes > 0)
+		say("%llu %s, %s from %s (%.1f %%) in %.1f s: %s/s",
+		    (unsigned long long)c->plan.set.records,
+		    c->plan.set.records == 1 ? "file" : "files", to, from,
+		    100.0 * (double)c->plan.set.bytes / (double)c->bytes, s, rate);
+}
+
 int convert_run(const struct extract_opts *o)
 {
 	static const struct flow_ops ops = {index_thread_open, index_thread_close, work, commit};
-	struct convert c = {.o = o};
+	struct convert c = {.o = o, .started = wake_ms()};
 	struct flow_opt opt = o->flow;
 	struct flow *f = NULL;
 	struct err e;
@@ -182,8 +211,10 @@ int convert_run(const struct extract_opts *o)
 		rc = folders_sync(&c.folders, &e);
 		if (rc == 0)
 			rc = setinfo_save(&c.plan.set, o->out_dir, &e);
-		if (rc == 0)
+		if (rc == 0) {
+			summary(&c);
 			rc = flow_finish(f, &e);
+		}
 	}
 	if (rc < 0) {
 		if (f)

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "extract/run.h"
 #include "extract/say.h"
+#include "extract/wake.h"
 #include "io/lines.h"
 
 static uint64_t out_free(const struct run *r)
@@ -88,6 +89,23 @@ void forecast_say(struct run *r)
 	if (bytes > room || room - bytes < r->o->min_free)
 		say("the disk will not hold them all: the run will stop at --min-free, to be "
 		    "resumed");
+}
+
+enum { HOURS_AFTER_MS = 60000, HOURS_SHARE = 20 };
+
+void forecast_hours(struct run *r)
+{
+	struct forecast *f = &r->forecast;
+	uint64_t ms = wake_ms() - r->started;
+	double rate = 1000.0 * (double)r->tokens / (double)(ms + 1), rest;
+
+	if (f->hours_said || r->o->flow.quiet || r->tokens == 0 || f->tokens <= r->tokens)
+		return;
+	rest = (double)(f->tokens - r->tokens) / rate;
+	if (ms < HOURS_AFTER_MS && (r->tokens < f->tokens / HOURS_SHARE || rest < 60))
+		return;
+	f->hours_said = 1;
+	say("%.0f tokens/s: the rest takes %.1f hours", rate, rest / 3600);
 }
 
 /* ---- room ---- */

@@ -103,8 +103,11 @@ int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
 		    "sglang-json delivers no last state beside aux layers: add --no-last, with "
 		    "--layout seed or compact");
 	if (o->backend == BACKEND_VLLM) {
-		if (p->set.convention == LAYERS_UNSAID)
-			p->set.convention = LAYERS_IN;
+		if (p->set.convention == LAYERS_OUT)
+			return err_set(e, "layers",
+			    "vLLM counts layers by what enters them: leave out --layer-ids out, and "
+			    "give --layers as the server was started with");
+		p->set.convention = LAYERS_IN;
 		if (p->delivered == NORM_UNSAID)
 			p->delivered = NORM_BEFORE;
 	}

@@ -168,6 +168,7 @@ static void loop(struct run *r)
 		if (rc < 0)
 			run_fail(r, &e);
 		show(r, p);
+		forecast_hours(r);
 	}
 	progress_close(p);
 }

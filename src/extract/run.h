@@ -91,7 +91,7 @@ struct host {
 /* What the input holds, where it is in files that can be read twice; records 0: not known. */
 struct forecast {
 	uint64_t records, tokens, longest;
-	int said;
+	int said, hours_said;
 };
 
 struct run {
@@ -189,6 +189,8 @@ int sweep_end(struct run *r, struct err *e);
 /* disk.c */
 void forecast_read(struct run *r);
 void forecast_say(struct run *r);
+/* Once, when the rate can be measured: how long the rest takes. */
+void forecast_hours(struct run *r);
 /* Whether this record may be sent now: 1, 0 later, -1 never (the run is to stop). */
 int disk_room(struct run *r, const struct item *it, struct err *e);
 

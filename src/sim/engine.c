@@ -38,6 +38,8 @@ static void states_begin(struct sim *s, struct job *j)
 	for (size_t i = 0; i < n; i++)
 		buf_addc(&j->states_path, j->rid.data[i] == '/' ? '_' : j->rid.data[i]);
 	buf_addf(&j->states_path, "-0-%08lx.safetensors", (unsigned long)(random & 0xffffffff));
+	if (j->faults.on[F_HS_UNLOCKED])
+		return;
 	j->states_lock = states_lock(buf_cstr(&j->states_path), &e);
 	if (j->states_lock < 0)
 		prog_warn("%s", e.msg);

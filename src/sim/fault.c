@@ -77,6 +77,8 @@ const struct fault_def fault_table[FAULTS] = {
     [F_HS_F32] = {"hs-f32", 0, NULL, "states: F32 instead of BF16"},
     [F_HS_LATE] = {"hs-late", 300, "ms",
 	"states: written that long after the reply, under the lock"},
+    [F_HS_UNLOCKED] = {"hs-unlocked", 0, NULL,
+	"states: written without a lock, as before vLLM 0.22 or with locking off"},
     [F_HS_CUT] = {"hs-cut", 0, NULL, "states: the file ends half way"},
     [F_HS_MISSING] = {"hs-missing", 0, NULL, "states: no file, as after a failed write"},
     [F_HS_OUTSIDE] = {"hs-outside", 0, NULL, "states: a path outside the dump directory"},

@@ -83,6 +83,7 @@ enum fault {
 	F_HS_F16,
 	F_HS_F32,
 	F_HS_LATE,
+	F_HS_UNLOCKED,
 	F_HS_CUT,
 	F_HS_MISSING,
 	F_HS_OUTSIDE,

@@ -50,7 +50,12 @@ damage() {
 	# without masks it can be written, and read with --records
 	extract speculators "$T/in"
 	rm -rf "$T/c"*
-	e3-extract -q --convert "$T/speculators" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/speculators.idx"
+	run e3-extract --convert "$T/speculators" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/speculators.idx"
+	[ "$status" -eq 0 ]
+	# the sizes are those of the files
+	share=$(jq -n --slurpfile c "$T/c.idx" --slurpfile s "$T/speculators.idx" -r '[$c, $s] | map(map(.bytes) | add) | @tsv' |
+		awk '{printf "%.1f", 100 * $1 / $2}')
+	[[ "$output" == *" files, "*" from "*" ($share %) in "* ]]
 	run e3-extract -q --convert "$T/c" --layout seed --out-dir "$T/d" -o "$T/d.idx" "$T/c.idx"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"give --records"* ]]
@@ -206,7 +211,7 @@ damage() {
 	run extract seed --resume --no-last "$T/more"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"the set has its last state before, this run left out"* ]]
-	run extract seed --resume --layers 2,4,5 --layer-ids out "$T/more"
+	run extract seed --resume --layers 2,4,5 --layer-ids out --backend sglang-dump "$T/more"
 	[ "$status" -eq 1 ]
 	sed 's/"input_ids":\[300/"input_ids":[301/' "$T/in" >"$T/changed"
 	run extract seed --resume "$T/changed"

@@ -97,6 +97,20 @@ load extract
 	[ -z "$(ls -A "$T/hs")" ]
 }
 
+@test "vLLM's three generations: no lock, a lock and the file after the reply, locking off" {
+	records 30 60 >"$T/in"
+	for faults in hs-unlocked=1 hs-late=1:50 "hs-late=1:50 --fault hs-unlocked=1"; do
+		# shellcheck disable=SC2086
+		serve --fault $faults
+		rm -rf "$T/seed" "$T/seed.idx"
+		extract seed --max-attempts 1 "$T/in"
+		verify seed --records "$T/in"
+		[ "$(wc -l <"$T/seed.idx")" -eq 30 ]
+		stop
+		[ -z "$(ls -A "$T/hs")" ]
+	done
+}
+
 @test "what is wrong with the server stops the run at the first record" {
 	records 20 >"$T/in"
 	serve --fault hs-slot-less=1
@@ -153,6 +167,8 @@ load extract
 	[[ "$output" == *"ascend"* ]]
 	refuse seed --layers 2,4,8
 	[[ "$output" == *"leave it out of --layers"* ]]
+	refuse seed --layers 1,3,4 --layer-ids out
+	[[ "$output" == *"vLLM counts layers by what enters them: leave out --layer-ids out, and give --layers as the server was started with" ]]
 	refuse seed --layers x
 	[[ "$output" == *"expected numbers of layers"* ]]
 }
@@ -340,6 +356,26 @@ load extract
 	[[ "$output" == *"--resume goes on"* ]]
 	run extract seed -o "$T/other" "$T/in"
 	[ "$status" -eq 1 ]
+}
+
+@test "what a run will take is said: bytes before it, hours when its rate is known" {
+	serve --latency 500
+	records 300 >"$T/in"
+	options seed
+	set -- "${ARGS[@]}"
+	# all but -q
+	ARGS=()
+	for a; do [ "$a" = -q ] || ARGS+=("$a"); done
+	e3-extract "${ARGS[@]}" --concurrency 2 "$T/in" 2>"$T/err" 3>&- &
+	run=$!
+	until grep -q hours "$T/err"; do
+		kill -0 $run
+		sleep 0.05
+	done
+	kill $run
+	wait $run || true
+	[[ "$(sed -n 1p "$T/err")" =~ 300\ records,\ [0-9]+\ tokens\ will\ take\ [0-9.]+\ MiB\;\ the\ disk\ has ]]
+	grep -qE '^e3-extract: [0-9]+ tokens/s: the rest takes 0\.[0-9] hours$' "$T/err"
 }
 
 @test "--min-free stops before the disk is full" {
