@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "extract/run.h"
 #include "extract/say.h"
+#include "io/out.h"
 #include "tensor/save.h"
 
 /* ---- the index that is there ---- */
@@ -26,6 +27,7 @@ static int check_file(
     const struct run *r, const struct index_line *l, uint64_t number, struct err *e)
 {
 	int dense = r->plan.set.layout == LAYOUT_SPECULATORS;
+	int packed = r->o->flow.zstd || out_named_zstd(r->o->flow.output);
 	struct buf path = {0};
 	struct stat st;
 	int rc = 0;
@@ -33,10 +35,12 @@ static int check_file(
 	buf_addf(&path, "%s/%s", r->o->out_dir, l->file.data);
 	if (stat(buf_cstr(&path), &st) < 0 || (uint64_t)st.st_size != l->bytes)
 		rc = err_set(e, "index",
-		    "%s is not there, or has another size than its line says: sed -i '%llu%sd' "
-		    "takes the line out, and --resume makes it again (--verify lists what is "
+		    "%s is not there, or has another size than its line says: %s '%llu%sd' %s"
+		    "takes the line out%s, and --resume makes it again (--verify lists what is "
 		    "damaged)",
-		    path.data, (unsigned long long)number, dense ? ",$" : "");
+		    path.data, packed ? "zstdcat FILE | sed" : "sed -i",
+		    (unsigned long long)number, dense ? ",$" : "",
+		    packed ? "| zstd >NEW; mv NEW FILE " : "", dense ? " and those behind it" : "");
 	buf_free(&path);
 	return rc;
 }

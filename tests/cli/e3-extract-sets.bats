@@ -237,11 +237,28 @@ damage() {
 	rm "$T/speculators/hidden_states/hs_2.safetensors"
 	run extract speculators --resume "$T/in"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"sed -i '3,\$d' takes the line out"* ]]
+	[[ "$output" == *"sed -i '3,\$d' takes the line out and those behind it"* ]]
 	sed -i '3,$d' "$T/speculators.idx"
 	extract speculators --resume "$T/in"
 	cmp "$T/want" "$T/speculators.idx"
 	verify speculators --records "$T/in"
+}
+
+@test "--resume: a damaged file where the index is compressed" {
+	serve
+	records 5 >"$T/in"
+	extract seed -o "$T/i.zst" "$T/in"
+	rm "$T/seed/rows_0-2000/data_2.pt"
+	run extract seed -o "$T/i.zst" --resume "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"i.zst:3: "*"zstdcat FILE | sed '3d' | zstd >NEW; mv NEW FILE takes the line out, and"* ]]
+	# as it was told
+	zstdcat "$T/i.zst" | sed '3d' | zstd -q >"$T/new"
+	mv "$T/new" "$T/i.zst"
+	extract seed -o "$T/i.zst" --resume "$T/in"
+	zstdcat "$T/i.zst" >"$T/seed.idx"
+	verify seed --records "$T/in"
+	[ "$(wc -l <"$T/seed.idx")" -eq 5 ]
 }
 
 @test "--resume: an output that is something else stays as it is" {
