@@ -101,7 +101,7 @@ struct chat_seq {
 	size_t turn;	   /* its last supervised turn, assistant messages counted from 1 */
 };
 
-#define CHAT_STEPS 200000000
+#define CHAT_STEPS 100000000
 
 struct chat_turns_opt {
 	enum chat_mask mask;

@@ -446,8 +446,6 @@ static int do_again(struct rt *rt, struct frame *f, struct loop *l, size_t n)
 			return -1;
 	l->it->i = l->count = n;
 	l->cur = list->v[n - 1];
-	if (n > 1)
-		l->prev = list->v[n - 2];
 	rt->env->memo->hits += n;
 	if (behind->nruns == t->at.nruns)
 		t->first = SIZE_MAX;

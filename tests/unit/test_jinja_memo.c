@@ -121,6 +121,32 @@ static const struct {
 	"{% for m in messages %}{{ m.content }}{% if m.role == 'tool' %}{% continue %}"
 	"{% endif %}x{% endfor %}",
 	36},
+    {"continue, and an else",
+	"{% for m in messages %}{{ m.role }}{% continue %}{% else %}E{% endfor %}", 36},
+    {"runs that begin elsewhere when the loop goes on",
+	"={% for m in messages %}{{ loop.index }}{% if loop.last or m.role == 'tool' %}"
+	"{{ m.content }}{% endif %}{% endfor %}",
+	28},
+    {"a namespace that holds the list",
+	"{% set ns = namespace(l=messages) %}{% for m in messages %}{% if ns.l|length > 5 %}!"
+	"{% endif %}{{ m.content }}{% endfor %}",
+	31},
+    {"a macro in a condition that reads more",
+	"{% macro far() %}{{ messages|length > 5 }}{% endmacro %}{% for m in messages %}"
+	"{% if far() == 'True' %}!{% endif %}{{ m.content }}{% endfor %}",
+	0},
+    {"a name of the loop's that stands for an outer list",
+	"{% set l = messages[0:] %}{% for m in messages %}{% if l|length > 5 %}!{% endif %}"
+	"{{ m.content }}{% set l = 'x' %}{% endfor %}",
+	31},
+    {"the element two behind",
+	"{% for m in messages %}{% if messages[loop.index0 + 2].role == 'tool' %}!{% endif %}"
+	"{{ m.content }}{% endfor %}",
+	21},
+    {"a loop left out now and then",
+	"{{ 'x' * messages|length }}{% if messages|length % 4 %}{% for m in messages %}"
+	"{{ m.content }}{% endfor %}{% endif %}",
+	24},
     {"slices and backwards",
 	"{% for m in messages[::-1] %}{{ m.content }}{% endfor %}{% for m in messages[1:] %}"
 	"{{ m.content }}{{ loop.index }}{% endfor %}",

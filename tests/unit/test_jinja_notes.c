@@ -129,7 +129,9 @@ static const char *const values[] = {"m.content", "m.role", "loop.index", "loop.
     "say(m)", "count(1)", "add_generation_prompt", "tools|tojson", "(m.content ~ ns.a)",
     "m.tool_calls|length", "messages[loop.index]", "messages[-2:]|length", "2", "'user'",
     "(ns.a * 2 + loop.index)", "m|tojson", "messages", "lm", "m.get('name')", "other.k",
-    "[ns, m]|length", "loop.cycle(1, 2)", "(messages|last).role", "undefined_name"};
+    "[ns, m]|length", "messages[loop.index0 + 2].role", "lm[loop.index + 1].role", "ns.c|length",
+    "(loop.nextitem.content or 0)", "far()", "z|length", "loop.cycle(1, 2)", "(messages|last).role",
+    "undefined_name"};
 
 static void value(struct buf *b)
 {
@@ -178,7 +180,7 @@ static void put_loop(struct buf *b, int depth, const char *over)
 {
 	buf_addf(b, "{%% for m in %s %%}", over);
 	body(b, depth - 1);
-	buf_adds(b, "{% endfor %}");
+	buf_adds(b, pick(4) ? "{% endfor %}" : "{% else %}nothing{% endfor %}");
 }
 
 static void put_set(struct buf *b)
@@ -201,7 +203,7 @@ static void statement(struct buf *b, int depth)
 	    "messages[loop.index0:]", "[m]", "[m, m]"};
 	static const char *const rest[] = {"{% break %}", "{% continue %}", "{{ say(m) }}",
 	    "{{ count(loop.index) }}", "{% set x %}{{ m.content }}|{{ m.role }}{% endset %}{{ x }}",
-	    "{% generation %}{{ m.content }}{% endgeneration %}",
+	    "{% generation %}{{ m.content }}{% endgeneration %}", "{% set z = 'ab' %}",
 	    "{% set other = namespace(k=loop.index0) %}", "{{ raise_exception('no') }}",
 	    "{% with y = m.role %}{{ y }}{{ ns.a }}{% endwith %}",
 	    "{% filter upper %}{{ m.role }}{{ x }}{% endfilter %}"};
@@ -239,16 +241,24 @@ static void template(struct buf *b)
 	unsigned loops = 1 + pick(3);
 
 	buf_reset(b);
-	buf_adds(b, "{% set ns = namespace(a=0, b=0) %}{% set other = namespace(k=0) %}"
+	buf_addf(b, "{%% set ns = namespace(a=0, b=0, c=%s) %%}", pick(6) ? "''" : "messages");
+	buf_adds(b, "{% set other = namespace(k=0) %}"
 		    "{% macro say(m) %}<{{ m.role }}{{ word }}{{ ns.b }}>{% endmacro %}"
 		    "{% macro count(k) %}{% set ns.b = ns.b + k %}{{ ns.b }}{% endmacro %}"
-		    "{% set lm = messages[1:] if messages[0].role == 'system' else messages %}");
+		    "{% macro far() %}{{ messages|length > 5 }}{% endmacro %}"
+		    "{% set lm = messages[1:] if messages[0].role == 'system' else messages %}"
+		    "{% set z = lm %}");
 	if (pick(2))
 		buf_adds(b, "{% set x = messages[0].content %}");
 	if (pick(3) == 0)
 		buf_adds(b, "{% set y = messages|length %}");
-	while (loops-- > 0)
+	while (loops-- > 0) {
+		int now_and_then = pick(5) == 0;
+
+		buf_adds(b, now_and_then ? "{% if messages|length % 4 %}" : "");
 		put_loop(b, 3, ONE_OF(overs));
+		buf_adds(b, now_and_then ? "{% endif %}" : "");
+	}
 	buf_adds(b, "={{ ns.a }}{{ ns.b }}{% if add_generation_prompt %}>{% endif %}");
 }
 
