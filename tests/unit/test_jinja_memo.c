@@ -140,9 +140,10 @@ static const struct {
 	"{{ m.content }}{% set l = 'x' %}{% endfor %}",
 	31},
     {"the element two behind",
-	"{% for m in messages %}{% if messages[loop.index0 + 2].role == 'tool' %}!{% endif %}"
+	"{% for m in messages %}{% if (messages[loop.index0 + 2] or m).role == 'tool' %}!{% endif "
+	"%}"
 	"{{ m.content }}{% endfor %}",
-	21},
+	20},
     {"a loop left out now and then",
 	"{{ 'x' * messages|length }}{% if messages|length % 4 %}{% for m in messages %}"
 	"{{ m.content }}{% endfor %}{% endif %}",
@@ -183,8 +184,8 @@ static void assert_same(const char *name, const struct jinja_out *a, const struc
 	buf_free(&text);
 }
 
-/* How many iterations were done from notes. */
-static size_t render_all(const char *name, const struct jinja *t, struct jval *context)
+/* How many iterations were done from notes, if each rendering has `step` more messages. */
+static size_t render_all(const char *name, const struct jinja *t, struct jval *context, size_t step)
 {
 	struct jval *messages = (struct jval *)val_get(context, "messages");
 	struct jinja_env env = {.context = context, .now = JINJA_NO_TIME};
@@ -194,7 +195,7 @@ static size_t render_all(const char *name, const struct jinja *t, struct jval *c
 	size_t hits;
 
 	jinja_memo_reset(memo, messages->u.arr.v);
-	for (size_t n = 1; n <= all; n++) {
+	for (size_t n = 1; n <= all; n += step) {
 		struct err e = {0}, f = {0};
 		int rc;
 
@@ -208,6 +209,7 @@ static size_t render_all(const char *name, const struct jinja *t, struct jval *c
 			assert_same(name, &plain, &noted);
 	}
 	hits = jinja_memo_hits(memo);
+	messages->u.arr.n = all;
 	jinja_memo_close(memo);
 	jinja_out_free(&plain);
 	jinja_out_free(&noted);
@@ -230,7 +232,8 @@ static void notes_change_nothing(void **state)
 			      NULL, &e) < 0)
 			fail_msg("%s: %s", rows[i].name, e.msg);
 		number_strings(&context, &origin);
-		hits = render_all(rows[i].name, t, &context);
+		render_all(rows[i].name, t, &context, 3);
+		hits = render_all(rows[i].name, t, &context, 1);
 		if (hits != rows[i].hits)
 			fail_msg("%s: %zu from notes, not %zu", rows[i].name, hits, rows[i].hits);
 		jinja_close(t);

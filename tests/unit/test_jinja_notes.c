@@ -122,16 +122,16 @@ static void conversation(struct buf *b)
 /* ---- templates made up ---- */
 
 static const char *const values[] = {"m.content", "m.role", "loop.index", "loop.index0",
-    "loop.first", "loop.last", "loop.length", "loop.revindex0", "loop.previtem.role",
-    "(loop.nextitem.role or 'none')", "ns.a", "ns.b", "messages|length", "lm|length",
-    "messages[loop.index0 + 1].role", "messages[loop.index0 - 1].role", "messages[-1].role",
-    "messages[0].content", "lm[loop.index0].role", "lm[loop.index0 - 1].content", "x", "y", "word",
-    "say(m)", "count(1)", "add_generation_prompt", "tools|tojson", "(m.content ~ ns.a)",
+    "loop.first", "loop.last", "loop.length", "loop.revindex0", "(loop.previtem or m).role",
+    "(loop.nextitem or m).role", "ns.a", "ns.b", "messages|length", "lm|length",
+    "(messages[loop.index0 + 1] or m).role", "messages[loop.index0 - 1].role", "messages[-1].role",
+    "messages[0].content", "(lm[loop.index0] or m).role", "lm[loop.index0 - 1].content", "x", "y",
+    "word", "say(m)", "count(1)", "add_generation_prompt", "tools|tojson", "(m.content ~ ns.a)",
     "m.tool_calls|length", "messages[loop.index]", "messages[-2:]|length", "2", "'user'",
     "(ns.a * 2 + loop.index)", "m|tojson", "messages", "lm", "m.get('name')", "other.k",
-    "[ns, m]|length", "messages[loop.index0 + 2].role", "lm[loop.index + 1].role", "ns.c|length",
-    "(loop.nextitem.content or 0)", "far()", "z|length", "loop.cycle(1, 2)", "(messages|last).role",
-    "undefined_name"};
+    "[ns, m]|length", "(messages[loop.index0 + 2] or m).role", "(lm[loop.index + 1] or m).role",
+    "ns.c|length", "(loop.nextitem or m).content", "far()", "z|length", "loop.cycle(1, 2)",
+    "(messages|last).role", "undefined_name"};
 
 static void value(struct buf *b)
 {
