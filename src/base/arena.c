@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-#define CHUNK_MIN 512 /* a held record has an arena of its own, mostly for its id */
+#define CHUNK_MIN 512	     /* a held record has an arena of its own, mostly for its id */
 #define CHUNK_MAX (4u << 20) /* chunks double up to this; a larger request gets its own size */
 
 struct arena_chunk {

@@ -53,7 +53,7 @@ void buf_add_json(struct buf *b, const char *p, size_t n);
 
 char *buf_room(struct buf *b, size_t n); /* room for n more bytes at the returned end */
 const char *buf_cstr(struct buf *b);	 /* terminates, without counting the NUL */
-void buf_fit(struct buf *b); /* gives back the room that is not used */
+void buf_fit(struct buf *b);		 /* gives back the room that is not used */
 void buf_reset(struct buf *b);
 void buf_free(struct buf *b);
 char *buf_steal(struct buf *b); /* the terminated bytes, to be freed; b is empty again */

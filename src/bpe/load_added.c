@@ -2,7 +2,8 @@
  *
  * Hugging Face's tokenizers take no added token's id from the files: a name that is in the
  * vocabulary has its id there, any other gets the next free one, in the files' order (tokenizers
- * 0.22, AddedVocabulary::add_tokens). A file that says otherwise contradicts itself, and is refused.
+ * 0.22, AddedVocabulary::add_tokens). A file that says otherwise contradicts itself, and is
+ * refused.
  *
  * AutoTokenizer then adds the tokens of added_tokens_decoder, by their numbers; of a name that is
  * there already the later flags count. Last come the special strings (bos_token ...) that are no
@@ -91,8 +92,8 @@ static struct name *put_name(struct names *s, struct span text, unsigned flags, 
 		x = &s->v[s->n];
 		*x = (struct name){.at = s->text.len, .n = text.n, .id = in_vocabulary(s, text)};
 		buf_add(&s->text, text.p, text.n);
-		added_put(&s->index, (struct added_token){.id = (int32_t)s->n++, .n = text.n},
-		    text.p);
+		added_put(
+		    &s->index, (struct added_token){.id = (int32_t)s->n++, .n = text.n}, text.p);
 		if (x->id < 0)
 			x->id = s->next;
 		if (x->id >= s->next)

@@ -48,9 +48,9 @@ void claim_free(struct claim *c); /* lets go; the files stay */
 /* Free bytes of the folder's file system. */
 uint64_t dumpdir_free(const struct dumpdir *d);
 
-/* Files of servers that nobody claimed, and locks without data. Those whose lock is free are deleted
- * where the name holds `mine`, or where they are older than `before`; either may be NULL. The caller
- * claims no file meanwhile whose name holds `mine`. */
+/* Files of servers that nobody claimed, and locks without data. Those whose lock is free are
+ * deleted where the name holds `mine`, or where they are older than `before`; either may be NULL.
+ * The caller claims no file meanwhile whose name holds `mine`. */
 struct sweep {
 	const char *mine;
 	const struct timespec *before;

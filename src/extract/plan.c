@@ -105,7 +105,8 @@ int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
 	if (o->backend == BACKEND_VLLM) {
 		if (p->set.convention == LAYERS_OUT)
 			return err_set(e, "layers",
-			    "vLLM counts layers by what enters them: leave out --layer-ids out, and "
+			    "vLLM counts layers by what enters them: leave out --layer-ids out, "
+			    "and "
 			    "give --layers as the server was started with");
 		p->set.convention = LAYERS_IN;
 		if (p->delivered == NORM_UNSAID)

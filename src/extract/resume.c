@@ -38,9 +38,9 @@ static int check_file(
 		    "%s is not there, or has another size than its line says: %s '%llu%sd' %s"
 		    "takes the line out%s, and --resume makes it again (--verify lists what is "
 		    "damaged)",
-		    path.data, packed ? "zstdcat FILE | sed" : "sed -i",
-		    (unsigned long long)number, dense ? ",$" : "",
-		    packed ? "| zstd >NEW; mv NEW FILE " : "", dense ? " and those behind it" : "");
+		    path.data, packed ? "zstdcat FILE | sed" : "sed -i", (unsigned long long)number,
+		    dense ? ",$" : "", packed ? "| zstd >NEW; mv NEW FILE " : "",
+		    dense ? " and those behind it" : "");
 	buf_free(&path);
 	return rc;
 }

@@ -13,10 +13,10 @@
 #include "extract/say.h"
 
 /* Servers name a file by the id of its request, which is the client's to choose (SGLang's rid,
- * vLLM's request_id). Ours begin with what tells the set: so the file of a request that nobody waits
- * for any more - its client was killed, its connection lost - is known from those of others, other
- * shards of the same input among them, whichever run of the set sent it. One folder is the out-dir
- * of one run at a time. */
+ * vLLM's request_id). Ours begin with what tells the set: so the file of a request that nobody
+ * waits for any more - its client was killed, its connection lost - is known from those of others,
+ * other shards of the same input among them, whichever run of the set sent it. One folder is the
+ * out-dir of one run at a time. */
 
 enum { POLL_MS = 50, WAIT_MS = 10000 };
 
@@ -113,8 +113,7 @@ int sweep_end(struct run *r, struct err *e)
 	for (int waited = 0; l.held > 0 && waited <= WAIT_MS; waited += POLL_MS) {
 		struct pollfd signal = {.fd = r->signals, .events = POLLIN};
 
-		if (waited > 0 &&
-		    (atomic_load(&r->stop) > 1 || poll(&signal, 1, POLL_MS) > 0))
+		if (waited > 0 && (atomic_load(&r->stop) > 1 || poll(&signal, 1, POLL_MS) > 0))
 			break;
 		if (dumpdir_sweep(r->dump, &s, &l, e) < 0)
 			return -1;

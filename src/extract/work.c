@@ -130,8 +130,8 @@ static void bad_work(struct run *r, struct item *it)
 	}
 }
 
-/* Once, when the first record is through. Without the manifest no line may come: a resumed run would
- * not know what it goes on with. */
+/* Once, when the first record is through. Without the manifest no line may come: a resumed run
+ * would not know what it goes on with. */
 static int first_good(struct run *r)
 {
 	struct err e;

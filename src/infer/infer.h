@@ -74,7 +74,7 @@ struct item {
 	struct rec rec;
 	struct conv conv;
 	uint64_t seq, key;
-	uint64_t expect; /* bytes: the longer the sooner */
+	uint64_t expect;  /* bytes: the longer the sooner */
 	struct call call; /* the request in flight */
 	char rid[RID_MAX];
 	uint64_t started, not_before; /* ms */
@@ -173,13 +173,13 @@ struct run {
 	struct queue queue;
 	struct order order;
 	struct resume resume;
-	char model[256];      /* what the servers serve */
-	struct buf params;    /* what infer_key covers beside the record */
+	char model[256];   /* what the servers serve */
+	struct buf params; /* what infer_key covers beside the record */
 	struct serve_plan *sampling_plan;
 	struct span sampling; /* what is asked for, as JSON: the plan's */
-	int starting;  /* no server is known yet: nothing is read */
-	uint64_t seq;  /* records read */
-	size_t window; /* records in the program */
+	int starting;	      /* no server is known yet: nothing is read */
+	uint64_t seq;	      /* records read */
+	size_t window;	      /* records in the program */
 	size_t window_max;
 	uint64_t held_bytes;
 	int input_ended;

@@ -39,8 +39,7 @@ int prompt_sent(struct run *r, const struct item *it, struct err *e)
 }
 
 /* A request that fits the context but not the cache can hang the server for everybody. */
-static int check_fit(
-    const struct run *r, const struct endpoint *ep, struct err *e)
+static int check_fit(const struct run *r, const struct endpoint *ep, struct err *e)
 {
 	uint64_t want = r->prompt.n + r->o->max_new_tokens;
 

@@ -172,8 +172,8 @@ static void add_statuses(struct buf *b, const struct run *r)
 		buf_addf(
 		    b, "%s%llu %s", sep, (unsigned long long)r->n.statuses[i], infer_statuses[i]);
 		if (i != STATUS_OK && r->n.answers >= r->n.statuses[i])
-			buf_addf(b, " (%.3g%%)",
-			    100 * (double)r->n.statuses[i] / (double)r->n.answers);
+			buf_addf(
+			    b, " (%.3g%%)", 100 * (double)r->n.statuses[i] / (double)r->n.answers);
 		sep = ", ";
 	}
 }

@@ -107,8 +107,8 @@ static int from_ids(struct run *r, struct item *it, const struct serve_reply *re
 	struct chat_answer out = {0};
 	struct chat_conv conv = {0};
 
-	if (prompt_conv(r, it, &conv, e) < 0 || chat_answer(r->chat, r->work, &conv, conv.n,
-						    &reply->ids, &r->arena, &out, e) < 0)
+	if (prompt_conv(r, it, &conv, e) < 0 ||
+	    chat_answer(r->chat, r->work, &conv, conv.n, &reply->ids, &r->arena, &out, e) < 0)
 		return -1;
 	val_write(&a->message, &out.message, &compact);
 	a->status = statuses[out.status];
@@ -121,8 +121,8 @@ static void add_count(struct buf *b, const char *name, int64_t n)
 		buf_addf(b, ",\"%s\":%lld", name, (long long)n);
 }
 
-static void write_generation(const struct run *r, const struct item *it,
-    const struct serve_reply *reply, struct result *a)
+static void write_generation(
+    const struct run *r, const struct item *it, const struct serve_reply *reply, struct result *a)
 {
 	struct span sent = prompt_text(it);
 	size_t prompt = sent.p ? r->prompt.n : reply->prompt_ids.n;
@@ -170,8 +170,7 @@ int result_make(struct run *r, struct item *it, const struct serve_reply *reply,
 	} else {
 		a->status = from_parts(reply, &a->message);
 	}
-	if (a->status == STATUS_OK &&
-	    !calls_parse((struct span){a->message.data, a->message.len}))
+	if (a->status == STATUS_OK && !calls_parse((struct span){a->message.data, a->message.len}))
 		a->status = STATUS_UNPARSED;
 	if (reply->finish == FINISH_LENGTH)
 		a->status = reply->has_ids && result_loops(reply->ids.v, reply->ids.n)

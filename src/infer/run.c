@@ -157,9 +157,8 @@ static void set_params(struct run *r)
 
 static int open_chat(struct run *r, struct err *e)
 {
-	struct chat_opt c = {
-	    r->o->model, r->o->template, r->o->date, (enum chat_served)r->o->served_by,
-	    r->o->no_cache};
+	struct chat_opt c = {r->o->model, r->o->template, r->o->date,
+	    (enum chat_served)r->o->served_by, r->o->no_cache};
 
 	if (!r->o->model)
 		return 0;
@@ -325,8 +324,8 @@ static int give_up(struct run *r, struct err *e)
 		if (r->signal)
 			report_line(r, "stopped by signal %d", r->signal);
 		if (path)
-			report_line(r, "%s keeps what is done; the same command with --resume goes on",
-			    path);
+			report_line(r,
+			    "%s keeps what is done; the same command with --resume goes on", path);
 	}
 	r->part = NULL;
 	if (part && part_close(part, e) < 0)

@@ -146,9 +146,9 @@ struct dict {
 	size_t n, cap;
 	uint32_t *slot; /* index into p plus 1, by hash; NULL while it is small */
 	size_t nslot;
-	const struct jval *src;	 /* not looked into yet */
-	const struct jval *of;	 /* what it is of the context, or NULL */
-	uint32_t born, number; /* a namespace: memo.h's iteration that made it, which one it is */
+	const struct jval *src; /* not looked into yet */
+	const struct jval *of;	/* what it is of the context, or NULL */
+	uint32_t born, number;	/* a namespace: memo.h's iteration that made it, which one it is */
 };
 
 struct dict *dict_new(struct rt *rt, size_t cap);

@@ -251,7 +251,8 @@ static const char *read_value(struct reader *r, const char *p, struct jval *out,
 int val_parse(
     struct jval *out, struct span text, int lax, struct arena *a, size_t *lone, struct err *e)
 {
-	struct reader r = {.s = {text.p, text.p + text.n, e, NULL}, .a = a, .lone = lone, .lax = lax};
+	struct reader r = {
+	    .s = {text.p, text.p + text.n, e, NULL}, .a = a, .lone = lone, .lax = lax};
 	size_t ok = utf8_valid(text.p, text.n);
 	const char *p;
 

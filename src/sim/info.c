@@ -63,8 +63,8 @@ static void put_layers(struct sim *s, struct buf *b)
 	    s->states.after_norm ? "after" : "before", s->states.hidden);
 }
 
-/* As SGLang 0.5.23 tells it with --enable-return-aux-hidden-states, which takes --speculative-algorithm
- * away once it has said what to capture. */
+/* As SGLang 0.5.23 tells it with --enable-return-aux-hidden-states, which takes
+ * --speculative-algorithm away once it has said what to capture. */
 static void server_info(struct sim *s, struct job *j)
 {
 	struct buf *b = json(j);

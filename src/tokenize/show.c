@@ -7,9 +7,9 @@
  *	-- 21 tokens: 15 prompt, 6 supervised in 1 span
  *
  * On a terminal supervised text is green and bold and special tokens are blue, instead of the
- * brackets. Without colours a line that begins supervised begins with a bar, so that a long answer is
- * known for one wherever a pager stands. A line feed is shown before it is made; other control characters are \xNN, since a
- * record must not write to a terminal. */
+ * brackets. Without colours a line that begins supervised begins with a bar, so that a long answer
+ *is known for one wherever a pager stands. A line feed is shown before it is made; other control
+ *characters are \xNN, since a record must not write to a terminal. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -25,8 +25,8 @@ static const char *const ends[] = {"<|im_end|>", "<|end_of_msg|>", "<｜end▁of
     "<|eot_id|>", "<|eom_id|>", "<|return|>", "<|end|>", "<|call|>", "[e~[", "<|role_end|>"};
 
 /* Tokens that a turn begins with, for families without one that ends it, or not every one. */
-static const char *const begins[] = {"<|user|>", "<|assistant|>", "<|system|>", "<|observation|>",
-    "<｜User｜>", "<｜Assistant｜>"};
+static const char *const begins[] = {
+    "<|user|>", "<|assistant|>", "<|system|>", "<|observation|>", "<｜User｜>", "<｜Assistant｜>"};
 
 enum look { LOOK_NONE, LOOK_PROMPT, LOOK_PROMPT_SPECIAL, LOOK_TARGET, LOOK_TARGET_SPECIAL };
 

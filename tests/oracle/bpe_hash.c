@@ -1,10 +1,10 @@
 /* One hash of a corpus's ids for each way of making them, for tests/oracle/bpe-all.
  *
- *	bpe_hash [-p] [-s FAMILY] DIR <LIST	LIST has a file a line; -s: with that split in place of
- *						the folder's; -p: the plain merges too, which are slow
+ *	bpe_hash [-p] [-s FAMILY] DIR <LIST	LIST has a file a line; -s: with that split in place
+ *of the folder's; -p: the plain merges too, which are slow
  *
- * Prints "WAY <TAB> HASH <TAB> IDS <TAB> BYTES <TAB> SECONDS" for each: all hashes must be equal. Special
- * strings are text here; where the model normalises, texts are normalised first. */
+ * Prints "WAY <TAB> HASH <TAB> IDS <TAB> BYTES <TAB> SECONDS" for each: all hashes must be equal.
+ *Special strings are text here; where the model normalises, texts are normalised first. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +122,8 @@ static void by_walker(struct run *r, unsigned tier)
 		while (s.pos < s.n) {
 			size_t at = s.pos, end = split_next(&s);
 
-			ids.n += core_piece(r->b->core, &w, s.p + at, end - at, ints_room(&ids, end - at));
+			ids.n += core_piece(
+			    r->b->core, &w, s.p + at, end - at, ints_room(&ids, end - at));
 		}
 		note(r, i, &ids);
 	}

@@ -238,7 +238,8 @@ static void cuts_as_the_wrapper_does(void **state)
 	ints_free(&ids);
 }
 
-/* The wrapper's cuts count from one name of added_tokens_decoder to the next, over reserved ones. */
+/* The wrapper's cuts count from one name of added_tokens_decoder to the next, over reserved ones.
+ */
 static void cuts_each_stretch_for_itself(void **state)
 {
 	static const struct {
@@ -269,9 +270,9 @@ static void cuts_each_stretch_for_itself(void **state)
 		for (size_t k = 0; k < 20000; k++)
 			buf_addc(&sevens, '7');
 		buf_addf(&text, "%s%s%s", buf_cstr(&sevens), rows[i].name, buf_cstr(&sevens));
-		assert_int_equal(bpe_encode(model, work,
-				     (struct bpe_text){text.data, text.len, rows[i].flags}, &ids,
-				     &starts, &e),
+		assert_int_equal(
+		    bpe_encode(model, work, (struct bpe_text){text.data, text.len, rows[i].flags},
+			&ids, &starts, &e),
 		    0);
 		if (ids.n != rows[i].ids)
 			fail_msg("row %zu: %zu ids, want %zu", i, ids.n, rows[i].ids);

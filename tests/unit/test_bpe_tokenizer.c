@@ -147,10 +147,11 @@ static void encodes_by_the_file(void **state)
 		"<ee<ee>", "256@0 101@2 257@3"},
 	    /* rendered text has its BOS already: the post-processor never runs */
 	    {"no second BOS",
-		{.top = MORE("") ",\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{"
-				 "\"SpecialToken\":{\"id\":\"<e>\",\"type_id\":0}},{\"Sequence\":{"
-				 "\"id\":\"A\",\"type_id\":0}}],\"special_tokens\":{\"<e>\":{\"id\":"
-				 "\"<e>\",\"ids\":[256],\"tokens\":[\"<e>\"]}}}",
+		{.top = MORE(
+		     "") ",\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{"
+			 "\"SpecialToken\":{\"id\":\"<e>\",\"type_id\":0}},{\"Sequence\":{"
+			 "\"id\":\"A\",\"type_id\":0}}],\"special_tokens\":{\"<e>\":{\"id\":"
+			 "\"<e>\",\"ids\":[256],\"tokens\":[\"<e>\"]}}}",
 		    .tokenizer_config =
 			"{\"add_bos_token\":true,\"add_eos_token\":true,\"bos_token\":\"<e>\"}"},
 		"<e>a", "256@0 97@3"},
@@ -183,7 +184,8 @@ static void refuses_by_name(void **state)
 	    {{.model = ",\"dropout\":0.1"}, "model.dropout: 0.1"},
 	    {{.model = ",\"type\":\"Unigram\""}, "model.type: \"Unigram\""},
 	    {{.model = ",\"end_of_word_suffix\":\"</w>\""}, "model.end_of_word_suffix"},
-	    {{.merges = "\"a b\""}, "model.merges[0]: 'a' and 'b': what they make is not in the vocabulary"},
+	    {{.merges = "\"a b\""},
+		"model.merges[0]: 'a' and 'b': what they make is not in the vocabulary"},
 	    {{.vocab = ",\"xy\":256", .merges = "\"xy zz\""},
 		"model.merges[0]: 'xy' and 'zz': the second is not"},
 	    {{.merges = "[\"zz\",\"a\"]"}, "model.merges[0]: 'zz' and 'a': the first is not"},
@@ -294,11 +296,13 @@ static void adds_the_names_of_the_config(void **state)
 	    {"the later flags count",
 		D("\"256\":{\"content\":\"<e>\",\"lstrip\":true,\"normalized\":true}"), "b <e>",
 		"98@0 256@1"},
-	    {"special strings", "{\"pad_token\":{\"content\":\"<p>\",\"rstrip\":true},"
-				"\"eos_token\":\"<e>\",\"bos_token\":\"<b>\"}",
+	    {"special strings",
+		"{\"pad_token\":{\"content\":\"<p>\",\"rstrip\":true},"
+		"\"eos_token\":\"<e>\",\"bos_token\":\"<b>\"}",
 		"<b><p> <e>", "257@0 258@3 256@7"},
 	    {"further ones",
-		"{\"additional_special_tokens\":[\"<x>\"],\"extra_special_tokens\":{\"k\":\"<y>\"}}",
+		"{\"additional_special_tokens\":[\"<x>\"],\"extra_special_tokens\":{\"k\":\"<y>\"}"
+		"}",
 		"<y><x>", "258@0 257@3"},
 	    {"a number that is not so", D("\"300\":{\"content\":\"<f>\"}"), NULL,
 		"tokenizer_config.json: added_tokens_decoder.300: the id is 300, but tokenizers "

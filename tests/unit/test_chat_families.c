@@ -256,7 +256,8 @@ static void all_templates(void **state)
 static void counts_messages(void **state)
 {
 	static const char *const more[] = {"", "{% if messages|length > 9 %}long{% endif %}",
-	    "{% for m in messages %}{% if messages|length > 9 %}{{ m.role }}{% endif %}{% endfor %}"};
+	    "{% for m in messages %}{% if messages|length > 9 %}{{ m.role }}{% endif %}{% endfor "
+	    "%}"};
 	struct buf template = tmp_read("pipelines/demo/model/chat_template.jinja");
 
 	(void)state;

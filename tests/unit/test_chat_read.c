@@ -55,8 +55,10 @@ static void names_what_is_wrong(void **state)
 	    {M(CALL("{\"function\":{\"name\":\"f\",\"arguments\":[]}}")),
 		"messages[0].tool_calls[0].function.arguments: expected an object or a string, not "
 		"a list"},
-	    {M("{\"role\":\"assistant\",\"weight\":2}"), "messages[0].weight: expected the number 0 or 1"},
-	    {M("{\"role\":\"assistant\",\"weight\":\"1\"}"), "messages[0].weight: expected the number 0 or 1"},
+	    {M("{\"role\":\"assistant\",\"weight\":2}"),
+		"messages[0].weight: expected the number 0 or 1"},
+	    {M("{\"role\":\"assistant\",\"weight\":\"1\"}"),
+		"messages[0].weight: expected the number 0 or 1"},
 	    {M("{\"role\":\"assistant\",\"weight\":true}"),
 		"messages[0].weight: expected the number 0 or 1"},
 	    {M("{\"role\":\"assistant\",\"weight\":false}"),
@@ -108,10 +110,10 @@ static void names_what_is_wrong(void **state)
 
 static void finds_weights(void **state)
 {
-	static const char text[] = M(
-	    USER "," ASST ",{\"role\":\"assistant\",\"weight\":0},"
-		 "{\"role\":\"assistant\",\"weight\":1},"
-		 "{\"role\":\"assistant\",\"weight\":null},{\"role\":\"user\",\"weight\":1}");
+	static const char text[] =
+	    M(USER "," ASST ",{\"role\":\"assistant\",\"weight\":0},"
+		   "{\"role\":\"assistant\",\"weight\":1},"
+		   "{\"role\":\"assistant\",\"weight\":null},{\"role\":\"user\",\"weight\":1}");
 	struct arena a = {0};
 	struct chat_conv conv;
 	struct err e = {0};
