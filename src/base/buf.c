@@ -95,49 +95,15 @@ void buf_add_base64(struct buf *b, const void *p, size_t n)
 	}
 }
 
-/* What stands for a byte behind the backslash; 'u' for those that have no name. */
-static const char escape_of[256] = {[0] = 'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'b',
-    't',
-    'n',
-    'u',
-    'f',
-    'r',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    'u',
-    ['"'] = '"',
-    ['\\'] = '\\'};
-
 static char *add_escape(char *to, unsigned char c)
 {
+	static const char control[] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu"; /* by byte; u: no name */
 	static const char hex[] = "0123456789abcdef";
+	char letter = c < 0x20 ? control[c] : (char)c;
 
 	*to++ = '\\';
-	*to++ = escape_of[c];
-	if (escape_of[c] == 'u') {
+	*to++ = letter;
+	if (letter == 'u') {
 		*to++ = '0';
 		*to++ = '0';
 		*to++ = hex[c >> 4];

@@ -26,7 +26,7 @@
  * --rejects the first one ends the run with "FILE:LINE: REASON" and a word on --rejects, or with
  * "FILE: element N: REASON" where the file is an array ("line" is then that N); a file that begins
  * with an array or with a lone brace, which no program takes for lines, is told so instead. Over
- *--max-rejects the run fails. The file appears when the run ends, also when it fails.
+ * --max-rejects the run fails. The file appears when the run ends, also when it fails.
  *
  * Statistics (--stats): one JSON object
  *	{"program","version","in","out","rejected","dropped","resumed","reasons":{CLASS:N},"written",
