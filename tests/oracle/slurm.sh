@@ -120,7 +120,7 @@ flow() {
 	shift
 	SBATCH_OUTPUT="$dir/%x.%j.out" pipelines/slurm/submit 2 "${settings[@]}" OUT="$out" >"$dir/jobs" || return 1
 	short=$(awk '$2 == "short" { print $1 }' "$dir/jobs")
-	for _ in $(seq 600); do
+	for _ in $(seq 3000); do
 		[ -n "$(squeue -h)" ] || return 0
 		if [ "${1:-}" = requeue ] && [ -n "$(find "$out" -name 'answers.1-2.jsonl.part' -size +0)" ]; then
 			scontrol requeue "${short}_1" && echo "${short}_1" >"$dir/requeued"

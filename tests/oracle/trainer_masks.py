@@ -2,8 +2,9 @@
 
 speculators renders each turn's prompt and the conversation through its answer, as served; here
 transformers stands for its server. Its rows are our turns, and the line feed that Qwen's template
-writes behind the end of the turn. SpecForge renders the whole conversation once: a single turn
-without reasoning is the same in both."""
+writes behind the end of the turn. SpecForge renders the whole conversation once, and puts a system prompt of
+its own before one that has none: a single turn with a system prompt and without reasoning is the
+same in both."""
 
 import json
 import random
@@ -36,8 +37,8 @@ def text():
     return " ".join(rand.choice(PHRASES) for _ in range(rand.randrange(1, 9)))
 
 
-def chat(turns, reasoning):
-    out = [{"role": "system", "content": text()}] if rand.random() < 0.5 else []
+def chat(turns, reasoning, system):
+    out = [{"role": "system", "content": text()}] if system else []
     for _ in range(turns):
         out.append({"role": "user", "content": text()})
         out.append({"role": "assistant", "content": text()})
@@ -65,7 +66,7 @@ def holds(rows, ids, mask):
 
 
 def of_speculators():
-    chats = [chat(rand.randrange(1, 6), True) for _ in range(60)]
+    chats = [chat(rand.randrange(1, 6), True, rand.random() < 0.5) for _ in range(60)]
     turns = 0
     for messages, rows in zip(chats, ours(chats)):
         theirs = speculators._preprocess_batch({"conversations": [messages]}, False, "here", 1 << 20)
@@ -78,7 +79,7 @@ def of_speculators():
 
 
 def of_specforge():
-    chats = [chat(1, False) for _ in range(60)]
+    chats = [chat(1, False, True) for _ in range(60)]
     theirs = preprocess_conversations(tokenizer, chats, TEMPLATE_REGISTRY.get("qwen"),
                                       max_length=1 << 20, tools=[[] for _ in chats])
     for k, rows in enumerate(ours(chats)):
