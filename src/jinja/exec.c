@@ -204,16 +204,16 @@ int eval_loop_filter(struct rt *rt, struct frame *f, const struct node *loop, st
 }
 
 /* The body, its variables set; run or, if it was run before, done again. */
-static int loop_body(struct rt *rt, struct frame *f, const struct node *n, struct loop *l)
+static int loop_body(struct rt *rt, struct frame *f, const struct node *n, const struct value *item)
 {
 	int flow;
 
 	if (!rt->env->memo || rt->note)
 		return exec_list(rt, f, n->list);
-	if (memo_begin(rt, f, n, l, &flow))
+	if (memo_begin(rt, f, n, item, &flow))
 		return flow;
 	flow = exec_list(rt, f, n->list);
-	memo_end(rt, f, l, flow);
+	memo_end(rt, flow);
 	return flow;
 }
 
@@ -224,8 +224,6 @@ static int run_loop(
 	struct value item;
 	int more;
 
-	if (rt->env->memo && !rt->note && memo_walk(rt, f, n, l, through) < 0)
-		return -1;
 	while ((more = loop_next(rt, l, &item)) > 0) {
 		int flow;
 
@@ -238,7 +236,7 @@ static int run_loop(
 			if (rt->note)
 				memo_set(rt, &f->slot[n->var.slot]);
 		}
-		flow = loop_body(rt, f, n, l);
+		flow = loop_body(rt, f, n, &item);
 		if (flow < 0)
 			return -1;
 		if (flow == FLOW_BREAK)

@@ -52,7 +52,6 @@ struct loop {
 	size_t length;
 	int has_length;
 	struct value changed; /* loop.changed: the last arguments */
-	struct trail *trail;  /* memo_trail.c's, or NULL */
 };
 
 int loop_open(struct rt *rt, struct loop *l, const struct value *over);

@@ -128,8 +128,7 @@ int jinja_render(
 	int rc;
 
 	out->before = out->text.len;
-	out->run_before = out->nruns;
-	out->same = out->written = out->run_written = 0;
+	out->same = out->written = 0;
 	out->renderings++;
 	buf_reset(&out->text);
 	out->nruns = 0;

@@ -63,7 +63,6 @@ struct jinja_out {
 	/* Of the rendering before this one: */
 	size_t same;		/* so many bytes at the beginning are known to be as they were */
 	size_t before, written; /* its length; up to here it is written over */
-	size_t run_before, run_written; /* the same of its runs */
 	unsigned long renderings;
 };
 

@@ -6,11 +6,33 @@
 
 #include "base/mem.h"
 #include "jinja/eval.h"
-#include "jinja/iter.h"
 #include "json/val.h"
 
 #define MAX_ENTRIES 6		      /* of one item; the oldest is forgotten */
 #define MAX_BYTES   ((size_t)1 << 30) /* nothing more is noted then */
+
+/* Where an iteration's text stood in the last rendering into an output. */
+struct place {
+	const struct jinja_out *out;
+	unsigned long rendering;
+	size_t at;
+};
+
+/* What one iteration read and did. */
+struct entry {
+	struct entry *next; /* of the same item */
+	const struct node *loop;
+	const struct jmember *key;
+	const struct guard *guard;
+	const struct member *set;
+	size_t nguard, nset;
+	const char *text;
+	const struct jinja_run *run; /* ends count from the text's start */
+	size_t n, nrun;
+	int flow;
+	int barren;	       /* it can't be noted: run it without, its own loops can */
+	struct place place[2]; /* prompts and whole turns are rendered by turns */
+};
 
 struct jinja_memo *jinja_memo_open(void)
 {
@@ -23,7 +45,6 @@ void jinja_memo_reset(struct jinja_memo *m, const void *changing)
 	if (m->nslot > 0)
 		memset(m->slot, 0, m->nslot * sizeof(*m->slot));
 	m->used = m->hits = 0;
-	memo_trails_reset(m);
 	m->changing = changing;
 }
 
@@ -37,7 +58,6 @@ void jinja_memo_close(struct jinja_memo *m)
 	if (!m)
 		return;
 	arena_free(&m->mem);
-	memo_trails_free(m);
 	free(m->slot);
 	free(m->note.state);
 	free(m->note.from);
@@ -48,26 +68,18 @@ void jinja_memo_close(struct jinja_memo *m)
 
 /* ---- values that outlive a rendering ---- */
 
-/* Its address stands for it. */
-const void *memo_container(const struct jinja_memo *m, const struct value *v, size_t *n)
+/* The address of what a container of the context holds stands for it: the context does not change
+ * while there is a memo, but for the array that the caller has named. */
+static int keep_container(const struct jinja_memo *m, const struct value *v, struct value *out)
 {
 	const struct jval *of = v->kind == V_DICT ? v->u.dict->of : v->u.list->of;
 	const void *p = !of ? NULL : v->kind == V_DICT ? (void *)of->u.obj.m : (void *)of->u.arr.v;
 
 	if (!p || p == m->changing)
-		return NULL;
-	*n = v->kind == V_DICT ? of->u.obj.n : of->u.arr.n;
-	return p;
-}
-
-static int keep_container(const struct jinja_memo *m, const struct value *v, struct value *out)
-{
-	size_t n = 0;
-	const void *p = memo_container(m, v, &n);
-
+		return -1;
 	out->u.s.p = p;
-	out->u.s.n = n;
-	return p ? 0 : -1;
+	out->u.s.n = v->kind == V_DICT ? of->u.obj.n : of->u.arr.n;
+	return 0;
 }
 
 /* -1: it can't be kept. */
@@ -220,7 +232,7 @@ static int emit(struct rt *rt, struct entry *e)
 	return rt_emit_runs(rt, e->text, e->run, e->nrun, there);
 }
 
-int memo_set_members(struct rt *rt, struct frame *f, const struct entry *e)
+static int set_members(struct rt *rt, struct frame *f, const struct entry *e)
 {
 	for (size_t i = 0; i < e->nset; i++) {
 		const struct member *m = &e->set[i];
@@ -240,13 +252,13 @@ static int replay(struct rt *rt, struct frame *f, struct entry *e, int *flow)
 	if (good == 0)
 		return 0;
 	rt->env->memo->hits++;
-	*flow = good < 0 || emit(rt, e) < 0 || memo_set_members(rt, f, e) < 0 ? -1 : e->flow;
+	*flow = good < 0 || emit(rt, e) < 0 || set_members(rt, f, e) < 0 ? -1 : e->flow;
 	return 1;
 }
 
 /* ---- one that is noted ---- */
 
-const struct jmember *memo_key(const struct value *item)
+static const struct jmember *key_of(const struct value *item)
 {
 	const struct jval *of = item->kind == V_DICT ? item->u.dict->of : NULL;
 
@@ -274,10 +286,11 @@ static void begin(struct rt *rt, struct frame *f, const struct node *loop, const
 	rt->note = n;
 }
 
-int memo_begin(struct rt *rt, struct frame *f, const struct node *loop, struct loop *l, int *flow)
+int memo_begin(
+    struct rt *rt, struct frame *f, const struct node *loop, const struct value *item, int *flow)
 {
 	struct jinja_memo *m = rt->env->memo;
-	const struct jmember *key = memo_key(&l->cur);
+	const struct jmember *key = key_of(item);
 
 	if (!key || loop->c || loop->a->kind != N_NAME || rt->calls > 0 || rt->captures > 0 ||
 	    rt->generation)
@@ -287,11 +300,8 @@ int memo_begin(struct rt *rt, struct frame *f, const struct node *loop, struct l
 			continue;
 		if (e->barren)
 			return 0;
-		if (replay(rt, f, e, flow)) {
-			if (*flow >= 0)
-				memo_trail_add(rt, f, l, e);
+		if (replay(rt, f, e, flow))
 			return 1;
-		}
 	}
 	if (arena_size(&m->mem) <= MAX_BYTES)
 		begin(rt, f, loop, key);
@@ -361,14 +371,16 @@ static void forget_oldest(struct entry *first)
 		e->next = e->next->next;
 }
 
-/* NULL where it can't be kept. */
-static struct entry *keep_entry(struct rt *rt, const struct memo_note *n, int flow)
+void memo_end(struct rt *rt, int flow)
 {
 	struct jinja_memo *m = rt->env->memo;
+	const struct memo_note *n = rt->note;
 	struct entry **at, *e;
 
+	rt->note = NULL;
+	rt->iteration = 0;
 	if (!n || flow < 0)
-		return NULL;
+		return;
 	e = arena_alloc(&m->mem, sizeof(*e));
 	*e = (struct entry){.loop = n->loop, .key = n->key, .flow = flow};
 	e->barren = n->hard > 0 || keep_guards(m, e) < 0 || keep_members(rt, m, e) < 0;
@@ -380,15 +392,4 @@ static struct entry *keep_entry(struct rt *rt, const struct memo_note *n, int fl
 	e->next = *at;
 	*at = e;
 	forget_oldest(e);
-	return e->barren ? NULL : e;
-}
-
-void memo_end(struct rt *rt, struct frame *f, struct loop *l, int flow)
-{
-	const struct memo_note *n = rt->note;
-
-	rt->note = NULL;
-	rt->iteration = 0;
-	if (flow >= 0)
-		memo_trail_add(rt, f, l, keep_entry(rt, n, flow));
 }

@@ -23,11 +23,9 @@
 /* ---- for exec.c: one iteration, its target and its scope set ---- */
 
 /* 1 *flow is done (-1: failed), 0 run it: then memo_end has to follow. */
-int memo_begin(struct rt *rt, struct frame *f, const struct node *loop, struct loop *l, int *flow);
-void memo_end(struct rt *rt, struct frame *f, struct loop *l, int flow);
-/* Before the first: those that need not even be looked at are done together; *through: any was. */
-int memo_walk(
-    struct rt *rt, struct frame *f, const struct node *loop, struct loop *l, int *through);
+int memo_begin(
+    struct rt *rt, struct frame *f, const struct node *loop, const struct value *item, int *flow);
+void memo_end(struct rt *rt, int flow);
 
 /* ---- what an iteration that is noted does; rt->note is not NULL ---- */
 
@@ -55,7 +53,7 @@ void memo_spoil(struct rt *rt); /* it depends on what can't be noted */
  * read what only the iteration has: the whole can't be noted, what was read can. */
 void memo_skip(struct rt *rt);
 
-/* ---- memo*.c share ---- */
+/* ---- memo.c and memo_note.c share ---- */
 
 enum guard_kind {
 	GUARD_NODE,   /* an expression's value where the body begins */
@@ -101,49 +99,13 @@ struct memo_note {
 	unsigned hard;	/* reads of what can't be noted */
 };
 
-/* Where an iteration's text stood in the last rendering into an output. */
-struct place {
-	const struct jinja_out *out;
-	unsigned long rendering;
-	size_t at;
-};
-
-/* What one iteration read and did. */
-struct entry {
-	struct entry *next; /* of the same item */
-	const struct node *loop;
-	const struct jmember *key;
-	const struct guard *guard;
-	const struct member *set;
-	size_t nguard, nset;
-	const char *text;
-	const struct jinja_run *run; /* ends count from the text's start */
-	size_t n, nrun;
-	int flow;
-	int barren;	       /* it can't be noted: run it without, its own loops can */
-	struct place place[2]; /* prompts and whole turns are rendered by turns */
-};
-
 struct jinja_memo {
 	struct arena mem;
 	const void *changing;
 	struct entry **slot; /* by loop and item */
 	size_t nslot, used, hits;
 	struct memo_note note;
-	struct trail *trails;
-	size_t steps; /* of all trails */
 };
-
-/* What a container of the context is known by: the context does not change while there is a memo,
- * but for the array that the caller has named: NULL. */
-const void *memo_container(const struct jinja_memo *m, const struct value *v, size_t *n);
-const struct jmember *memo_key(const struct value *item);
-int memo_set_members(struct rt *rt, struct frame *f, const struct entry *e);
-
-/* memo_trail.c: behind an iteration; e: what it did, or NULL. */
-void memo_trail_add(struct rt *rt, struct frame *f, struct loop *l, const struct entry *e);
-void memo_trails_reset(struct jinja_memo *m);
-void memo_trails_free(struct jinja_memo *m);
 
 /* The value that a guard is about, now. -1 failed, 0 there is none. */
 int memo_guard_value(struct rt *rt, struct frame *f, const struct guard *g, struct value *out);

@@ -92,12 +92,10 @@ static void add_run(struct rt *rt, size_t end, uint32_t origin, uint32_t generat
 
 	if (last && last->origin == origin && last->generation == generation) {
 		last->end = end;
-	} else {
-		o->runs = xgrow(o->runs, &o->cap, o->nruns + 1, sizeof(*o->runs));
-		o->runs[o->nruns++] = (struct jinja_run){end, origin, generation};
+		return;
 	}
-	if (o->nruns > o->run_written)
-		o->run_written = o->nruns;
+	o->runs = xgrow(o->runs, &o->cap, o->nruns + 1, sizeof(*o->runs));
+	o->runs[o->nruns++] = (struct jinja_run){end, origin, generation};
 }
 
 int rt_emit(struct rt *rt, const char *p, size_t n, uint32_t origin)
@@ -129,47 +127,6 @@ int rt_emit_runs(struct rt *rt, const char *p, const struct jinja_run *run, size
 	}
 	for (size_t i = 0; i < nrun; i++)
 		add_run(rt, at + run[i].end, run[i].origin, run[i].generation);
-	return 0;
-}
-
-struct rt_place rt_place(const struct rt *rt)
-{
-	const struct jinja_out *o = rt->out;
-	struct rt_place p = {.text = o->text.len, .nruns = o->nruns};
-
-	if (o->nruns > 0)
-		p.last = o->runs[o->nruns - 1];
-	return p;
-}
-
-int rt_is_there(const struct rt *rt, const struct rt_place *from, const struct rt_place *to)
-{
-	const struct jinja_out *o = rt->out;
-	const struct rt_place now = rt_place(rt);
-
-	return now.text == from->text && now.nruns == from->nruns &&
-	       now.last.origin == from->last.origin &&
-	       now.last.generation == from->last.generation &&
-	       still_there(o, to->text - from->text) && o->nruns >= o->run_written &&
-	       to->nruns <= o->run_before;
-}
-
-int rt_stay(struct rt *rt, const struct rt_place *to, size_t first)
-{
-	struct jinja_out *o = rt->out;
-
-	if (check_room(rt, to->text - o->text.len) < 0)
-		return -1;
-	if (o->same == o->text.len)
-		o->same = to->text;
-	if (to->nruns > o->nruns && o->nruns > 0)
-		o->runs[o->nruns - 1].end = first;
-	o->text.len = to->text;
-	o->nruns = to->nruns;
-	if (to->nruns > 0)
-		o->runs[to->nruns - 1].end = to->text;
-	if (o->nruns > o->run_written)
-		o->run_written = o->nruns;
 	return 0;
 }
 

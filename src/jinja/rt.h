@@ -59,16 +59,6 @@ int rt_emit(struct rt *rt, const char *p, size_t n, uint32_t origin);
 /* A text with its runs, whose ends count from its start. there: it stands in the output's memory at
  * this place since the last rendering, if nothing was written over it. */
 int rt_emit_runs(struct rt *rt, const char *p, const struct jinja_run *run, size_t nrun, int there);
-/* Where an output stood: between two such places of the last rendering it can stay as it is. */
-struct rt_place {
-	size_t text, nruns;
-	struct jinja_run last; /* the run before, which text may have been added to: its end */
-};
-struct rt_place rt_place(const struct rt *rt);
-/* Whether the output stands now where it stood at `from`, and all up to `to` is still there. */
-int rt_is_there(const struct rt *rt, const struct rt_place *from, const struct rt_place *to);
-/* Goes on behind it; `first`: where the first run behind `from` began. */
-int rt_stay(struct rt *rt, const struct rt_place *to, size_t first);
 int rt_print(struct rt *rt, const struct value *v); /* Python's str() of v */
 
 /* What is printed between the two becomes a string. */
