@@ -213,38 +213,45 @@ int setinfo_load(struct setinfo *s, const char *out_dir, struct err *e)
 	return rc;
 }
 
-int setinfo_same(const struct setinfo *old, const struct setinfo *now, struct err *e)
+static int same_layers(const struct setinfo *old, const struct setinfo *now, struct err *e)
 {
 	struct buf a = {0}, b = {0};
-	int same_layers;
+	int same;
 
 	setinfo_layers(&a, old);
 	setinfo_layers(&b, now);
-	same_layers = strcmp(buf_cstr(&a), buf_cstr(&b)) == 0 && old->convention == now->convention;
-	if (!same_layers)
-		err_set(e, "manifest", "the set has layers %s (%s), this run %s (%s)", a.data,
-		    old->convention < 0 ? "unsaid" : conventions[old->convention], b.data,
+	same = (now->nlayers == 0 || strcmp(buf_cstr(&a), buf_cstr(&b)) == 0) &&
+	       (now->convention == LAYERS_UNSAID || old->convention == now->convention);
+	if (!same)
+		err_set(e, "manifest", "the set has layers %s (%s), this run %s (%s)", buf_cstr(&a),
+		    old->convention < 0 ? "unsaid" : conventions[old->convention], buf_cstr(&b),
 		    now->convention < 0 ? "unsaid" : conventions[now->convention]);
 	buf_free(&a);
 	buf_free(&b);
-	if (!same_layers)
-		return -1;
+	return same ? 0 : -1;
+}
+
+static const char *last_of(const struct setinfo *s)
+{
+	return !s->last ? "left out" : s->norm < 0 ? "of unknown norm" : norms[s->norm];
+}
+
+int setinfo_same(const struct setinfo *old, const struct setinfo *now, struct err *e)
+{
 	if (old->layout != now->layout)
 		return err_set(e, "manifest", "the set has layout %s, this run %s",
 		    layout_word(old->layout), layout_word(now->layout));
-	if (old->last != now->last || old->norm != now->norm)
+	if (same_layers(old, now, e) < 0)
+		return -1;
+	if (old->last != now->last || (now->norm != NORM_UNSAID && old->norm != now->norm))
 		return err_set(e, "manifest", "the set has its last state %s, this run %s",
-		    !old->last	    ? "left out"
-		    : old->norm < 0 ? "of unknown norm"
-				    : norms[old->norm],
-		    !now->last	    ? "left out"
-		    : now->norm < 0 ? "of unknown norm"
-				    : norms[now->norm]);
-	if (old->hidden != now->hidden || old->dtype != now->dtype)
-		return err_set(e, "manifest",
-		    "the set has %s of hidden size %llu, this run %s of %llu",
-		    dtypes[old->dtype].name, (unsigned long long)old->hidden,
-		    dtypes[now->dtype].name, (unsigned long long)now->hidden);
+		    last_of(old), last_of(now));
+	if (now->hidden > 0 && old->hidden != now->hidden)
+		return err_set(e, "manifest", "the set is of hidden size %llu, this run of %llu",
+		    (unsigned long long)old->hidden, (unsigned long long)now->hidden);
+	if (now->dtype < DT_COUNT && old->dtype != now->dtype)
+		return err_set(e, "manifest", "the set holds %s, this run would write %s",
+		    dtypes[old->dtype].name, dtypes[now->dtype].name);
 	if (old->model[0] && now->model[0] && strcmp(old->model, now->model) != 0)
 		return err_set(e, "manifest", "the set is of model %s, this run of %s", old->model,
 		    now->model);

@@ -15,9 +15,9 @@ struct setinfo {
 	unsigned nlayers;
 	enum convention convention;
 	int last;
-	enum norm norm;	 /* of the last state in the files; NORM_UNSAID where there is none */
-	uint64_t hidden; /* 0: not known yet */
-	enum dtype dtype;
+	enum norm norm;	  /* of the last state in the files; NORM_UNSAID where there is none */
+	uint64_t hidden;  /* 0: not known yet */
+	enum dtype dtype; /* DT_COUNT: not known yet */
 	char model[256];
 	char backend[32], server_version[64];
 	int applied; /* the norm, by us */
@@ -33,7 +33,8 @@ int setinfo_save(const struct setinfo *s, const char *out_dir, struct err *e);
 void setinfo_remove(const char *out_dir);
 /* Class "missing" where there is no manifest. */
 int setinfo_load(struct setinfo *s, const char *out_dir, struct err *e);
-/* What decides whether files may stand side by side: -1, and what differs. */
+/* Whether files of `now` may stand beside those of `old`: -1, and what differs. What a run does not
+ * know before its first file (no layers, UNSAID, a hidden size of 0, DT_COUNT) is no difference. */
 int setinfo_same(const struct setinfo *old, const struct setinfo *now, struct err *e);
 
 #endif

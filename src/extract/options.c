@@ -28,6 +28,8 @@ static const struct opt own[] = {
 	4096},
     {"max-attempts", 0, OPT_U64, AT(max_attempts), "N", "tries a record (default: 5)", 1, 1000},
     {"resume", 0, OPT_FLAG, AT(resume), NULL, "go on where an earlier run stood (needs -o)", 0, 0},
+    {"redo", 0, OPT_STR, AT(redo), "FILE", "with --resume: make again what --verify found bad", 0,
+	0},
     {"retry-rejects", 0, OPT_FLAG, AT(retry_rejects), NULL, "send refused records again", 0, 0},
     {"min-free", 0, OPT_SIZE, AT(min_free), "SIZE",
 	"stop while the disk has this left (default: 1G)", 0, 0},
@@ -74,6 +76,8 @@ static void check_extract(const struct extract_opts *o)
 		need(o->flow.output, "-o", "--resume");
 	if (o->retry_rejects && !o->resume)
 		opt_misuse(&extract_prog, "--retry-rejects needs --resume");
+	if (o->redo && !o->resume)
+		opt_misuse(&extract_prog, "--redo needs --resume");
 	if (o->records)
 		opt_misuse(&extract_prog, "--records goes with --verify and --convert");
 }

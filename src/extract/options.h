@@ -18,7 +18,8 @@ struct extract_opts {
 	struct flow_opt flow;
 	int backend, layer_ids, norm, layout, dtype; /* -1: not said */
 	struct opt_list servers, layers, keep;
-	const char *dump_dir, *server_dump_dir, *model, *out_dir, *verify, *convert, *records;
+	const char *dump_dir, *server_dump_dir, *model, *out_dir, *verify, *convert, *records,
+	    *redo;
 	uint64_t concurrency, min_free, max_attempts;
 	int no_last, apply_norm, resume, retry_rejects, sweep;
 };

@@ -87,9 +87,18 @@ static int load_model(struct plan *p, struct err *e)
 	return p->o->apply_norm ? weights_load(&p->weights, p->o->model, e) : 0;
 }
 
+/* The floats in the files, where they come as `came`. */
+static enum dtype written_type(const struct extract_opts *o, enum dtype came)
+{
+	static const enum dtype said[] = {DT_BF16, DT_F16, DT_F32};
+
+	return o->dtype < 0 ? came : said[o->dtype];
+}
+
 int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
 {
 	*p = (struct plan){.o = o, .delivered = (enum norm)o->norm};
+	p->set.dtype = written_type(o, DT_COUNT);
 	p->set.layout = (enum layout)o->layout;
 	p->set.last = !o->no_last;
 	p->set.convention = (enum convention)o->layer_ids;
@@ -121,13 +130,6 @@ int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
 	return o->backend == BACKEND_DUMP && (p->set.nlayers == 0 || p->delivered == NORM_UNSAID)
 		   ? 0
 		   : settle_norm(p, e);
-}
-
-static enum dtype written_type(const struct extract_opts *o, enum dtype came)
-{
-	static const enum dtype said[] = {DT_BF16, DT_F16, DT_F32};
-
-	return o->dtype < 0 ? came : said[o->dtype];
 }
 
 int plan_convert(
@@ -268,7 +270,8 @@ uint64_t plan_bytes(const struct plan *p, uint64_t n)
 {
 	uint64_t layers = p->set.nlayers + (p->set.last ? 1 : 0);
 	/* ids, mask, and the archive's own few kilobytes */
-	return n * (layers * p->set.hidden * dtypes[p->adopted ? p->set.dtype : DT_BF16].size +
+	return n * (layers * p->set.hidden *
+			   dtypes[p->set.dtype < DT_COUNT ? p->set.dtype : DT_BF16].size +
 		       16) +
 	       8192;
 }

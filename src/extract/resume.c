@@ -10,7 +10,6 @@
 #include "base/err.h"
 #include "extract/run.h"
 #include "extract/say.h"
-#include "io/out.h"
 #include "tensor/save.h"
 
 /* ---- the index that is there ---- */
@@ -19,30 +18,20 @@ struct replay {
 	struct run *r;
 	struct rec rec;
 	struct index_line line;
+	uint64_t bad;	  /* files that are not there or have another size than their line says */
+	struct buf first; /* its path */
 };
 
-/* What is said comes behind the index's name and the line's number. speculators' files are numbered
- * as their lines are, so that one which goes takes those behind it along. */
-static int check_file(
-    const struct run *r, const struct index_line *l, uint64_t number, struct err *e)
+static void check_file(struct replay *y)
 {
-	int dense = r->plan.set.layout == LAYOUT_SPECULATORS;
-	int packed = r->o->flow.zstd || out_named_zstd(r->o->flow.output);
+	const struct index_line *l = &y->line;
 	struct buf path = {0};
 	struct stat st;
-	int rc = 0;
 
-	buf_addf(&path, "%s/%s", r->o->out_dir, l->file.data);
-	if (stat(buf_cstr(&path), &st) < 0 || (uint64_t)st.st_size != l->bytes)
-		rc = err_set(e, "index",
-		    "%s is not there, or has another size than its line says: %s '%llu%sd' %s"
-		    "takes the line out%s, and --resume makes it again (--verify lists what is "
-		    "damaged)",
-		    path.data, packed ? "zstdcat FILE | sed" : "sed -i", (unsigned long long)number,
-		    dense ? ",$" : "", packed ? "| zstd >NEW; mv NEW FILE " : "",
-		    dense ? " and those behind it" : "");
+	buf_addf(&path, "%s/%s", y->r->o->out_dir, l->file.data);
+	if ((stat(buf_cstr(&path), &st) < 0 || (uint64_t)st.st_size != l->bytes) && y->bad++ == 0)
+		buf_add(&y->first, path.data, path.len);
 	buf_free(&path);
-	return rc;
 }
 
 static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, struct err *e)
@@ -50,9 +39,10 @@ static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, stru
 	struct replay *y = ctx;
 	struct run *r = y->r;
 
-	if (rec_parse(&y->rec, p, n, e) < 0 || index_read(&y->line, &y->rec, e) < 0 ||
-	    check_file(r, &y->line, number, e) < 0)
+	(void)number;
+	if (rec_parse(&y->rec, p, n, e) < 0 || index_read(&y->line, &y->rec, e) < 0)
 		return -1;
+	check_file(y);
 	if (!done_add(&r->done, &y->line))
 		return err_set(e, "duplicate", "id \"%.*s\" stands in the index twice",
 		    y->line.id.len < 200 ? (int)y->line.id.len : 200, y->line.id.data);
@@ -62,6 +52,24 @@ static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, stru
 	r->plan.set.tokens += y->line.seq_len;
 	r->plan.set.bytes += y->line.bytes;
 	return 0;
+}
+
+/* Nothing goes by itself: a folder may have been moved, or its disk not be there. */
+static int check_index(const struct replay *y, struct err *e)
+{
+	const struct run *r = y->r;
+
+	if (r->lines > 0 && !r->resuming)
+		return err_set(e, "manifest",
+		    "the index has lines, but %s no manifest: was another --out-dir meant?",
+		    r->o->out_dir);
+	if (y->bad == 0)
+		return 0;
+	return err_set(e, "index",
+	    "%llu of %llu files of the index are not there, or have another size than their line "
+	    "says, such as %.*s: --verify lists what is damaged, and --redo LIST makes it again",
+	    (unsigned long long)y->bad, (unsigned long long)r->lines, (int)y->first.len,
+	    y->first.data);
 }
 
 /* ---- files without a line ---- */
@@ -155,8 +163,7 @@ static int load_old(struct run *r, struct err *e)
 		    e, "exists", "%s holds a set already: --resume goes on with it", r->o->out_dir);
 	if (rc == 0) {
 		r->resuming = 1;
-		return r->old.layout == r->plan.set.layout ? 0
-							   : setinfo_same(&r->old, &r->plan.set, e);
+		return setinfo_same(&r->old, &r->plan.set, e);
 	}
 	return strcmp(e->class, "missing") == 0 ? 0 : -1;
 }
@@ -167,25 +174,24 @@ int resume_open(struct run *r, struct err *e)
 	struct err ignored;
 	int rc = -1;
 
-	if (lock_folder(r, e) < 0 || load_old(r, e) < 0)
+	if (lock_folder(r, e) < 0 || load_old(r, e) < 0 ||
+	    (r->o->redo && r->resuming && redo(r, e) < 0))
 		return -1;
 	r->part = part_open(r->o->flow.output, r->o->flow.zstd, r->o->resume, e);
 	if (!r->part)
 		return -1;
-	if (part_replay(r->part, r->o->resume ? replay_line : NULL, &y, e) < 0) {
+	rc = part_replay(r->part, r->o->resume ? replay_line : NULL, &y, e);
+	if (rc == 0)
+		rc = check_index(&y, e);
+	if (rc < 0) {
 		part_close(r->part, &ignored); /* whatever it is, it is not to be removed */
 		r->part = NULL;
-		goto out;
+	} else if (r->o->resume) {
+		rc = remove_orphans(r, e);
 	}
-	if (r->lines > 0 && !r->resuming)
-		err_set(e, "manifest",
-		    "the index has lines, but %s no manifest: was another --out-dir meant?",
-		    r->o->out_dir);
-	else
-		rc = r->o->resume ? remove_orphans(r, e) : 0;
-out:
 	rec_free(&y.rec);
 	index_free(&y.line);
+	buf_free(&y.first);
 	return rc;
 }
 

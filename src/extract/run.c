@@ -183,6 +183,16 @@ static size_t pool_threads(const struct extract_opts *o)
 	return o->flow.threads || n > THREADS_LEAST ? n : THREADS_LEAST;
 }
 
+/* For the manifest. */
+static void name_server(struct run *r)
+{
+	const struct serve_facts *f = &r->host[0].facts;
+	struct setinfo *set = &r->plan.set;
+
+	snprintf(set->server_version, sizeof(set->server_version), "%s", f->version);
+	snprintf(set->model, sizeof(set->model), "%s", f->model[0] ? f->model : f->served);
+}
+
 static int open_all(struct run *r, struct err *e)
 {
 	const struct extract_opts *o = r->o;
@@ -201,15 +211,14 @@ static int open_all(struct run *r, struct err *e)
 	flow.unique_ids = 1;
 	r->flow = flow_open(extract_prog.name, &flow, e);
 	r->http = r->flow ? http_open(&http, e) : NULL;
-	if (!r->http || hosts_open(r, e) < 0 || resume_open(r, e) < 0 || sweep_begin(r, e) < 0)
+	if (!r->http || hosts_open(r, e) < 0)
+		return -1;
+	name_server(r);
+	if (resume_open(r, e) < 0 || sweep_begin(r, e) < 0)
 		return -1;
 	if (o->resume && o->flow.rejects && !o->retry_rejects &&
 	    carry_load(&r->carry, o->flow.rejects, e) < 0)
 		return -1;
-	snprintf(r->plan.set.server_version, sizeof(r->plan.set.server_version), "%s",
-	    r->host[0].facts.version);
-	snprintf(r->plan.set.model, sizeof(r->plan.set.model), "%s",
-	    r->host[0].facts.model[0] ? r->host[0].facts.model : r->host[0].facts.served);
 	r->cap = 2 * (size_t)o->concurrency * r->nhosts;
 	r->cap = r->cap > WINDOW_LEAST ? r->cap : WINDOW_LEAST;
 	r->item = xcalloc(r->cap, sizeof(struct item *));

@@ -7,6 +7,7 @@
  *	work.c		what the threads do: wait for the file, check, write
  *	settle.c	verdicts in input order: rename, index line, source removed
  *	resume.c	what an earlier run left
+ *	redo.c		which of it is to be made again
  *	sweep.c		requests' names, by which files that nobody waits for are found and deleted
  *	disk.c		space: forecast, back-pressure, the stop before the disk is full
  *
@@ -176,6 +177,8 @@ int64_t settle_tick(const struct run *r);
 
 /* resume.c */
 int resume_open(struct run *r, struct err *e);
+/* redo.c: lines of the index that --redo lists leave it where their files are not good. */
+int redo(struct run *r, struct err *e);
 /* Whether the record's file is there and holds these ids: 1, 0 not done, -1. */
 int resume_done(struct run *r, const struct item *it, struct err *e);
 

@@ -6,27 +6,20 @@
 #include "base/hash.h"
 #include "base/prog.h"
 #include "extract/index.h"
-#include "extract/manifest.h"
 #include "extract/records.h"
 #include "extract/say.h"
 #include "json/rec.h"
 
-struct verify {
-	const struct extract_opts *o;
-	struct setinfo set;
-	struct records records;
-};
-
 static int check_record(
-    const struct verify *v, const struct sample *s, struct span id, struct err *e)
+    const struct verify_set *v, const struct sample *s, struct span id, struct err *e)
 {
 	const struct record *r;
 
-	if (!v->o->records)
+	if (!v->records)
 		return 0;
-	r = records_find(&v->records, id);
+	r = records_find(v->records, id);
 	if (!r)
-		return err_set(e, "record", "%s has no record of this id", v->o->records);
+		return err_set(e, "record", "--records has no record of this id");
 	if (!record_same_ids(r, s->ids, s->n))
 		return err_set(e, "ids", "the file holds other ids than the record");
 	for (size_t i = 0; s->mask && i < s->n; i++)
@@ -35,7 +28,7 @@ static int check_record(
 	return 0;
 }
 
-static int check_values(const struct verify *v, struct states *s, struct err *e)
+static int check_values(const struct verify_set *v, struct states *s, struct err *e)
 {
 	for (unsigned i = 0; i < s->nslots; i++)
 		s->slot[i].layer = i < v->set.nlayers ? v->set.layer[i] : STATES_LAST;
@@ -47,7 +40,7 @@ static int check_values(const struct verify *v, struct states *s, struct err *e)
 }
 
 static int check_open(
-    const struct verify *v, struct layout_file *f, const struct index_line *l, struct err *e)
+    const struct verify_set *v, struct layout_file *f, const struct index_line *l, struct err *e)
 {
 	struct span all = layout_bytes(f);
 
@@ -66,13 +59,13 @@ static int check_open(
 	return check_record(v, &f->s, (struct span){l->id.data, l->id.len}, e);
 }
 
-static int check_file(const struct verify *v, const struct index_line *l, struct err *e)
+int verify_file(const struct verify_set *v, const struct index_line *l, struct err *e)
 {
 	struct layout_file f;
 	struct buf path = {0};
 	int rc;
 
-	buf_addf(&path, "%s/%s", v->o->verify, l->file.data);
+	buf_addf(&path, "%s/%s", v->dir, l->file.data);
 	rc = layout_open(&f, buf_cstr(&path), v->set.layout, v->set.nlayers, v->set.last, e);
 	if (rc == 0) {
 		rc = check_open(v, &f, l, e);
@@ -98,13 +91,13 @@ static void bad_line(struct flow_job *job, const struct rec *rec, const struct e
 
 static int work(void *ctx, void *thread, struct flow_job *job)
 {
-	const struct verify *v = ctx;
+	const struct verify_set *v = ctx;
 	struct index_thread *t = thread;
 	struct err why;
 
 	if (index_job(t, job) < 0)
 		return 0;
-	if (check_file(v, &t->line, &why) == 0)
+	if (verify_file(v, &t->line, &why) == 0)
 		return flow_drop(job, "good");
 	job->verdict = FLOW_OUT;
 	bad_line(job, &t->rec, &why);
@@ -128,7 +121,8 @@ static int finish(struct flow *f, struct err *e)
 int verify_run(const struct extract_opts *o)
 {
 	static const struct flow_ops ops = {index_thread_open, index_thread_close, work, NULL};
-	struct verify v = {.o = o};
+	struct verify_set v = {.dir = o->verify};
+	struct records records = {0};
 	struct flow_opt opt = o->flow;
 	struct flow *f = NULL;
 	struct err e;
@@ -136,13 +130,15 @@ int verify_run(const struct extract_opts *o)
 
 	opt.unique_ids = 1;
 	opt.batch = 1; /* a line stands for many megabytes */
+	if (o->records)
+		v.records = &records;
 	if (setinfo_load(&v.set, o->verify, &e) == 0 &&
-	    (!o->records || records_load(&v.records, o->records, &e) == 0) &&
+	    (!o->records || records_load(&records, o->records, &e) == 0) &&
 	    (f = flow_open(extract_prog.name, &opt, &e)) && flow_run(f, &ops, &v, &e) == 0)
 		rc = finish(f, &e);
 	else
 		flow_abort(f);
-	records_free(&v.records);
+	records_free(&records);
 	if (rc < 0)
 		say("%s", e.msg);
 	return rc < 0 ? prog_status(&e) : EXIT_DONE;

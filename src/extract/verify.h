@@ -8,8 +8,21 @@
 #ifndef E3_VERIFY_H
 #define E3_VERIFY_H
 
+#include "extract/manifest.h"
+
+struct err;
 struct extract_opts;
+struct index_line;
+struct records;
 
 int verify_run(const struct extract_opts *o); /* the exit status */
+
+/* The same of one file. Classes as --verify tells them. */
+struct verify_set {
+	const char *dir;
+	struct setinfo set;
+	const struct records *records; /* NULL: ids and mask are held against nothing */
+};
+int verify_file(const struct verify_set *v, const struct index_line *l, struct err *e);
 
 #endif

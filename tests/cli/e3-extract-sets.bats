@@ -8,6 +8,13 @@ damage() {
 	printf "\\x$4" | dd of="$T/$1/$2" bs=1 seek="$3" conv=notrunc status=none
 }
 
+# other_model - a folder like MODEL of another hidden size
+other_model() {
+	mkdir "$T/model"
+	jq '.hidden_size = 32' $MODEL/config.json >"$T/model/config.json"
+	echo "$T/model"
+}
+
 @test "--convert: every layout to every other and back is the same set" {
 	serve
 	records 12 >"$T/in"
@@ -82,7 +89,7 @@ damage() {
 	records 6 30 >"$T/more"
 	run extract seed --resume "$T/more"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"the set has f32 of hidden size 64, this run bf16"* ]]
+	[[ "$output" == *"the set holds f32, this run would write bf16" ]]
 }
 
 @test "--convert: what it refuses" {
@@ -202,63 +209,124 @@ damage() {
 	[ "$(jq -r .records "$T/seed/manifest.json")" = 20 ]
 }
 
-@test "--resume: other parameters, other ids, a damaged or foreign set are refused" {
+@test "--resume: other settings are refused, whether or not there is anything left to send" {
+	serve
+	records 5 >"$T/in"
+	records 6 >"$T/more"
+	extract modelopt "$T/in"
+	for in in in more; do
+		for no in "--no-last:the set has its last state before, this run left out" \
+			"--no-last --layout seed:the set has layout modelopt, this run seed" \
+			"--layers 2,4,6:the set has layers 2,4,5 (in), this run 2,4,6 (in)" \
+			"--layers 1,3,4 --layer-ids out --backend sglang-dump:the set has layers 2,4,5 (in), this run 1,3,4 (out)" \
+			"--norm after:the set has its last state before, this run after" \
+			"--apply-norm:the set has its last state before, this run after" \
+			"--dtype f32:the set holds bf16, this run would write f32"; do
+			# shellcheck disable=SC2086
+			run extract modelopt --resume ${no%%:*} "$T/$in"
+			[ "$status" -eq 1 ]
+			[[ "$output" == *"${no#*:}" ]] || [[ "$no" == "--no-last:"* && "$output" == *"needs the last layer"* ]] ||
+				{ echo "$no: $output"; false; }
+		done
+	done
+	stop
+	serve --hidden-size 32
+	run extract modelopt --resume "$T/more"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"128 values a token are not 4 layers of 64" ]]
+	run extract modelopt --resume --model "$(other_model)" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the set is of hidden size 64, this run of 32" ]]
+	stop
+	serve
+	extract modelopt --resume --dtype bf16 --layers 2,4,5 --layer-ids in --norm before "$T/more"
+	verify modelopt --records "$T/more"
+}
+
+@test "--resume: other ids, a folder that is gone" {
 	serve
 	records 5 >"$T/in"
 	extract seed "$T/in"
-	# the manifest's parameters are held against the first file of the new run
-	records 6 >"$T/more"
-	run extract seed --resume --no-last "$T/more"
-	[ "$status" -eq 1 ]
-	[[ "$output" == *"the set has its last state before, this run left out"* ]]
-	run extract seed --resume --layers 2,4,5 --layer-ids out --backend sglang-dump "$T/more"
-	[ "$status" -eq 1 ]
 	sed 's/"input_ids":\[300/"input_ids":[301/' "$T/in" >"$T/changed"
 	run extract seed --resume "$T/changed"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"the input has changed since"* ]]
-	truncate -s -1 "$T/seed/rows_0-2000/data_3.pt"
-	run extract seed --resume "$T/in"
-	[ "$status" -eq 1 ]
-	[[ "$output" == *"seed.idx:4: "*"sed -i '4d' takes the line out"*"--verify lists what is damaged"* ]]
-	sed -i '4d' "$T/seed.idx"
-	extract seed --resume "$T/in"
-	verify seed --records "$T/in"
 	rm -r "$T/seed"
 	run extract seed --resume "$T/in"
 	[ "$status" -eq 1 ]
+	[[ "$output" == *"no manifest: was another --out-dir meant?" ]]
 }
 
-@test "--resume: a damaged file of speculators' takes those behind it along" {
+@test "--redo: what --verify lists is made again, and nothing else" {
 	serve
-	records 5 >"$T/in"
+	records 9 30 >"$T/in"
+	for i in seed.idx seed.idx.zst; do
+		rm -rf "$T/seed"
+		extract seed -o "$T/$i" "$T/in"
+		e3-extract -q --verify "$T/seed" -o "$T/bad" "$T/$i"
+		damage seed rows_0-2000/data_3.pt 2500 7f
+		truncate -s -1 "$T/seed/rows_0-2000/data_5.pt"
+		rm "$T/seed/rows_0-2000/data_0.pt"
+		touch -d '1 hour ago' "$T"/seed/rows_0-2000/*
+		run extract seed -o "$T/$i" --resume "$T/in"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"2 of 9 files of the index are not there, or have another size than their line says, such as $T/seed/rows_0-2000/data_0.pt: --verify lists what is damaged, and --redo LIST makes it again" ]]
+		run e3-extract -q --verify "$T/seed" -o "$T/bad" "$T/$i"
+		[ "$status" -eq 1 ]
+		# a list may hold more than what is bad
+		if [ $i = seed.idx ]; then tail -n 1 "$T/$i"; else zstdcat "$T/$i" | tail -n 1; fi >>"$T/bad"
+		run extract seed -o "$T/$i" --resume --redo "$T/bad" "$T/in"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"$T/bad: 3 of 4 files are not good and are made again"* ]]
+		[ "$(find "$T/seed" -name '*.pt' -mmin -30 | wc -l)" -eq 3 ]
+		e3-extract -q --verify "$T/seed" --records "$T/in" "$T/$i"
+		[ "$(e3-extract --verify "$T/seed" "$T/$i" 2>&1 | grep -c '9 in')" -eq 1 ]
+		# the same again finds nothing to do
+		cp "$T/$i" "$T/before"
+		run extract seed -o "$T/$i" --resume --redo "$T/bad" "$T/in"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"0 of 4 files are not good"* ]]
+		cmp "$T/before" "$T/$i"
+	done
+	run extract seed --redo "$T/bad" "$T/in"
+	[ "$status" -eq 2 ]
+	run extract seed --resume --redo "$T/in" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"in:1: file: missing" ]]
+	cmp "$T/before" "$T/seed.idx.zst"
+}
+
+@test "--redo: speculators' numbers stay those of the lines" {
+	serve
+	records 6 >"$T/in"
 	extract speculators "$T/in"
 	cp "$T/speculators.idx" "$T/want"
 	rm "$T/speculators/hidden_states/hs_2.safetensors"
-	run extract speculators --resume "$T/in"
-	[ "$status" -eq 1 ]
-	[[ "$output" == *"sed -i '3,\$d' takes the line out and those behind it"* ]]
-	sed -i '3,$d' "$T/speculators.idx"
-	extract speculators --resume "$T/in"
+	e3-extract -q --verify "$T/speculators" -o "$T/bad" "$T/speculators.idx" 2>/dev/null || true
+	run extract speculators --resume --redo "$T/bad" "$T/in"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"1 of 1 files are not good and are made again, with the 3 behind them in the index"* ]]
 	cmp "$T/want" "$T/speculators.idx"
 	verify speculators --records "$T/in"
 }
 
-@test "--resume: a damaged file where the index is compressed" {
+@test "--redo: killed before its records are made again, the index is none that was finished" {
 	serve
-	records 5 >"$T/in"
-	extract seed -o "$T/i.zst" "$T/in"
-	rm "$T/seed/rows_0-2000/data_2.pt"
-	run extract seed -o "$T/i.zst" --resume "$T/in"
+	records 6 >"$T/in"
+	extract seed "$T/in"
+	: >"$T/seed/rows_0-2000/data_1.pt"
+	e3-extract -q --verify "$T/seed" -o "$T/bad" "$T/seed.idx" 2>/dev/null || true
+	stop
+	serve --fault 500=1
+	run extract seed --resume --redo "$T/bad" --max-attempts 1 "$T/in"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"i.zst:3: "*"zstdcat FILE | sed '3d' | zstd >NEW; mv NEW FILE takes the line out, and"* ]]
-	# as it was told
-	zstdcat "$T/i.zst" | sed '3d' | zstd -q >"$T/new"
-	mv "$T/new" "$T/i.zst"
-	extract seed -o "$T/i.zst" --resume "$T/in"
-	zstdcat "$T/i.zst" >"$T/seed.idx"
+	[ ! -e "$T/seed.idx" ]
+	[ "$(wc -l <"$T/seed.idx.part")" -eq 5 ]
+	stop
+	serve
+	extract seed --resume --redo "$T/bad" "$T/in"
 	verify seed --records "$T/in"
-	[ "$(wc -l <"$T/seed.idx")" -eq 5 ]
+	[ "$(wc -l <"$T/seed.idx")" -eq 6 ]
 }
 
 @test "--resume: an output that is something else stays as it is" {
@@ -292,22 +360,6 @@ damage() {
 	extract seed --resume "$T/more"
 	[ "$(wc -l <"$T/seed.idx")" -eq 10 ]
 	verify seed --records "$T/more"
-}
-
-@test "a damaged record is made again once its line is out of the index" {
-	serve
-	records 6 >"$T/in"
-	extract seed "$T/in"
-	damage seed rows_0-2000/data_3.pt 2500 7f
-	verify seed >"$T/bad" 2>/dev/null || true
-	[ "$(jq -r .id "$T/bad")" = d/3 ]
-	grep -v '"d/3"' "$T/seed.idx" >"$T/kept"
-	mv "$T/kept" "$T/seed.idx"
-	run extract seed --resume "$T/in"
-	[ "$status" -eq 0 ]
-	[[ "$output" == *"has no line in the index: removed"* ]]
-	verify seed --records "$T/in"
-	[ "$(wc -l <"$T/seed.idx")" -eq 6 ]
 }
 
 @test "rejected records are tried again" {
