@@ -3,21 +3,37 @@
 #include "extract/capture.h"
 #include "tensor/st.h"
 
-/* The metadata of the dump contract: layers "2,30,58", convention "in" or "out", norm "before" or
- * "after". */
+/* 0 or 1, the word's place in `words`; -1 where the file says nothing, -2 for another word. */
+static int read_word(
+    const struct capture *c, const char *key, const char *const words[2], struct err *e)
+{
+	struct span v = st_meta(c->st, key);
+
+	if (!v.p)
+		return -1;
+	for (int i = 0; i < 2; i++)
+		if (span_eq(v, words[i]))
+			return i;
+	err_set(e, "members", "the file's metadata: %s is \"%.*s\", expected \"%s\" or \"%s\"", key,
+	    v.n < 100 ? (int)v.n : 100, v.p, words[0], words[1]);
+	return -2;
+}
+
+/* The metadata of the dump contract: layers "2,30,58", convention, norm. */
 static int read_meta(struct capture *c, struct err *e)
 {
-	struct span layers = st_meta(c->st, "layers"), norm = st_meta(c->st, "norm");
-	struct span convention = st_meta(c->st, "convention");
+	static const char *const conventions[] = {"in", "out"}, *const norms[] = {
+								    "before", "after"};
+	struct span layers = st_meta(c->st, "layers");
+	int convention = read_word(c, "convention", conventions, e);
+	int norm = convention < -1 ? -2 : read_word(c, "norm", norms, e);
 
-	c->said.convention = LAYERS_UNSAID;
-	c->said.norm = NORM_UNSAID;
+	if (norm < -1)
+		return -1;
+	c->said.convention = (enum convention)convention;
+	c->said.norm = (enum norm)norm;
 	if (layers.n > 0 && setinfo_read_layers(&c->said, layers, e) < 0)
 		return err_prefix(e, "the file's metadata: ");
-	if (convention.p)
-		c->said.convention = span_eq(convention, "out") ? LAYERS_OUT : LAYERS_IN;
-	if (norm.p)
-		c->said.norm = span_eq(norm, "after") ? NORM_AFTER : NORM_BEFORE;
 	return 0;
 }
 
@@ -35,6 +51,11 @@ static int add_states(struct capture *c, const struct capture_want *w, struct er
 			    : err_set(e, "members", "no aux_hidden_states in the server's file");
 	if (hidden > 0 && c->aux > 1 && aux->ndim > 0 && aux->dim[aux->ndim - 1] == hidden)
 		return capture_eagle(hidden, w, hidden, e);
+	if (hidden == 0)
+		return err_set(e, "layers",
+		    "%u aux layers, or the last one alone? Without last_hidden_states only --model "
+		    "tells how wide a layer is: give it",
+		    c->aux);
 	c->states.rows = w->n;
 	c->states.hidden = hidden;
 	if (states_add(&c->states, aux, c->aux, e) < 0)

@@ -80,7 +80,7 @@ static int shape(struct capture *c, struct rows *r, const struct capture_want *w
 	r->v = NULL;
 	c->states.rows = w->n;
 	c->states.hidden = w->hidden;
-	if (w->hidden > 0 && w->nlayers > 1 && r->width == w->hidden)
+	if (w->nlayers > 1 && r->width == w->hidden)
 		return capture_eagle(r->width, w, w->hidden, e);
 	return states_add(&c->states, &t, w->nlayers, e);
 }

@@ -51,14 +51,20 @@ void dumpdir_close(struct dumpdir *d)
 	free(d);
 }
 
-/* Whether the n bytes at p, up to a slash, lead to the folder, by whatever way: for servers on this
- * machine, or on one with the same file system. */
+int dumpdir_is(const struct dumpdir *d, const char *path)
+{
+	struct stat a, b;
+
+	return stat(path, &a) == 0 && fstat(d->fd, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+/* The n bytes at p, up to a slash: for servers on this machine, or on one with the same file
+ * system. */
 static int same_folder(const struct dumpdir *d, const char *p, size_t n)
 {
 	char *path = xstrndup(p, n);
-	struct stat a, b;
-	int same = stat(path, &a) == 0 && fstat(d->fd, &b) == 0 && a.st_dev == b.st_dev &&
-		   a.st_ino == b.st_ino;
+	int same = dumpdir_is(d, path);
 
 	free(path);
 	return same;
@@ -319,6 +325,20 @@ out:
 	return rc;
 }
 
+/* A dump that its server has not named yet, and will not where that was killed. Whether it still
+ * writes can't be seen, so only mine go: nobody waits for them. */
+static int sweep_part(const struct dumpdir *d, const char *name, const struct sweep *s,
+    struct leftovers *l, struct err *e)
+{
+	struct stat st;
+
+	if (!s->mine || !strstr(name, s->mine) ||
+	    fstatat(d->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	l->mine++;
+	return remove_one(d, name, "", e);
+}
+
 int dumpdir_sweep(
     const struct dumpdir *d, const struct sweep *s, struct leftovers *l, struct err *e)
 {
@@ -335,7 +355,9 @@ int dumpdir_sweep(
 	while (rc == 0 && (ent = readdir(dir))) {
 		int is_lock = ends(ent->d_name, DUMP_END ".lock");
 
-		if (is_lock || ends(ent->d_name, DUMP_END))
+		if (ent->d_name[0] == '.')
+			rc = sweep_part(d, ent->d_name, s, l, e);
+		else if (is_lock || ends(ent->d_name, DUMP_END))
 			rc = sweep_one(d, ent->d_name, is_lock, s, l, e);
 	}
 	closedir(dir);

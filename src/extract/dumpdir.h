@@ -31,6 +31,8 @@ void dumpdir_close(struct dumpdir *d);
  * server_path, or that leads to the folder when it is followed on this machine. */
 int dumpdir_name(const struct dumpdir *d, struct span server_file, char name[256], struct err *e);
 
+int dumpdir_is(const struct dumpdir *d, const char *path); /* whether path leads to the folder */
+
 struct claim {
 	char *path; /* NULL: nothing is claimed */
 	char name[256];
@@ -48,7 +50,8 @@ void claim_free(struct claim *c); /* lets go; the files stay */
 /* Free bytes of the folder's file system. */
 uint64_t dumpdir_free(const struct dumpdir *d);
 
-/* Files of servers that nobody claimed, and locks without data. Those whose lock is free are
+/* Files of servers that nobody claimed, locks without data, and what a killed server had begun (a
+ * name with a dot before it, which goes only where it holds `mine`). Those whose lock is free are
  * deleted where the name holds `mine`, or where they are older than `before`; either may be NULL.
  * The caller claims no file meanwhile whose name holds `mine`. */
 struct sweep {

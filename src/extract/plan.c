@@ -111,6 +111,10 @@ int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
 		return err_set(e, "layout",
 		    "sglang-json delivers no last state beside aux layers: add --no-last, with "
 		    "--layout seed or compact");
+	if (o->backend == BACKEND_JSON && p->set.hidden == 0)
+		return err_set(e, "layers",
+		    "sglang-json does not tell how wide a layer is, and so not whether aux layers "
+		    "came or the last one alone: give --model");
 	if (o->backend == BACKEND_VLLM) {
 		if (p->set.convention == LAYERS_OUT)
 			return err_set(e, "layers",

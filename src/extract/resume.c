@@ -141,6 +141,24 @@ static int remove_orphans(const struct run *r, struct err *e)
 
 /* ---- the folder ---- */
 
+/* What is swept there would be the set's own. */
+static int check_apart(const struct run *r, struct err *e)
+{
+	struct buf path = {0};
+	int same;
+
+	if (!r->dump)
+		return 0;
+	buf_addf(&path, "%s/hidden_states", r->o->out_dir); /* of layout speculators */
+	same = dumpdir_is(r->dump, r->o->out_dir) || dumpdir_is(r->dump, buf_cstr(&path));
+	buf_free(&path);
+	return same ? err_set(e, "dump-dir",
+			  "--dump-dir %s is where the set's own files are: the server needs a "
+			  "folder of its own",
+			  r->o->dump_dir)
+		    : 0;
+}
+
 /* The lock is on the folder itself and goes with the process. */
 static int lock_folder(struct run *r, struct err *e)
 {
@@ -174,7 +192,7 @@ int resume_open(struct run *r, struct err *e)
 	struct err ignored;
 	int rc = -1;
 
-	if (lock_folder(r, e) < 0 || load_old(r, e) < 0 ||
+	if (lock_folder(r, e) < 0 || check_apart(r, e) < 0 || load_old(r, e) < 0 ||
 	    (r->o->redo && r->resuming && redo(r, e) < 0))
 		return -1;
 	r->part = part_open(r->o->flow.output, r->o->flow.zstd, r->o->resume, e);

@@ -1,5 +1,8 @@
+/* madvise is Linux's. */
+#define _GNU_SOURCE
 #include "tensor/map.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -7,6 +10,27 @@
 #include <unistd.h>
 
 #include "base/err.h"
+
+/* All of it is in memory now, or an error says that it can't be: a page that a disk refuses to
+ * read, or a full tmpfs to hold, would end the program by a signal when it is touched. Kernels
+ * before 5.14 can't do that. */
+static int read_in(void *p, size_t n, const char *path, struct err *e)
+{
+#ifdef MADV_POPULATE_READ
+	while (madvise(p, n, MADV_POPULATE_READ) < 0) {
+		if (errno == EINTR || errno == EAGAIN)
+			continue;
+		if (errno == EINVAL)
+			break;
+		return err_set(e, "truncated",
+		    "%s: not all of it can be read: the disk fails, or the file has become shorter",
+		    path);
+	}
+#else
+	(void)p, (void)n, (void)path, (void)e;
+#endif
+	return 0;
+}
 
 int map_open(struct map *m, const char *path, struct err *e)
 {
@@ -38,6 +62,10 @@ int map_open(struct map *m, const char *path, struct err *e)
 			goto out;
 		}
 		posix_madvise(p, (size_t)st.st_size, POSIX_MADV_SEQUENTIAL);
+		if (read_in(p, (size_t)st.st_size, path, e) < 0) {
+			munmap(p, (size_t)st.st_size);
+			goto out;
+		}
 	}
 	*m = (struct map){p, (size_t)st.st_size, 1};
 	rc = 0;

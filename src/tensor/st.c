@@ -205,7 +205,8 @@ int st_expect(const void *p, size_t n, uint64_t *size, struct err *e)
 		return 0;
 	if (val_parse(&root, (struct span){(const char *)p + 8, len}, 0, &arena, NULL, e) < 0) {
 		arena_free(&arena);
-		return err_prefix(e, "safetensors header: ");
+		e->class = "format";
+		return err_prefix(e, "header: ");
 	}
 	for (size_t i = 0; root.kind == J_OBJ && i < root.u.obj.n; i++) {
 		const struct jval *v = val_get(&root.u.obj.m[i].val, "data_offsets");

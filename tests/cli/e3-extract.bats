@@ -207,24 +207,32 @@ load extract
 }
 
 @test "sglang-json: aux alone, as f32" {
-	e3-sim --model $MODEL --port 0 --hidden-size 8 >"$T/port" 2>/dev/null 3>&- &
-	PID=$!
-	while [ ! -s "$T/port" ]; do sleep 0.02; done
-	U=http://127.0.0.1:$(head -n 1 "$T/port")
+	serve_json
 	records 4 >"$T/in"
 	json() {
-		e3-extract --backend sglang-json --server "$U" --layers 2,4,5 --layout seed --out-dir "$T/seed" \
+		e3-extract --backend sglang-json --server "$U" --model $MODEL --layout seed --out-dir "$T/seed" \
 			--min-free 1M -q -o "$T/seed.idx" "$@" "$T/in"
 	}
 	json --no-last --layer-ids in
 	verify seed
-	[ "$(jq -c '[.dtype,.hidden_size,.last]' "$T/seed/manifest.json")" = '["f32",8,false]' ]
+	[ "$(jq -c '[.dtype,.hidden_size,.last]' "$T/seed/manifest.json")" = '["f32",64,false]' ]
 	run json --layer-ids in
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no last state"* ]]
 	run json --no-last
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"--layer-ids"* ]]
+	# 64 values could be one layer, or two of 32
+	run e3-extract --backend sglang-json --server "$U" --layers 2,4 --layer-ids in --no-last --layout seed \
+		--out-dir "$T/x" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"whether aux layers came or the last one alone: give --model" ]]
+	stop
+	serve_json --fault hs-eagle=1
+	rm -r "$T/seed"*
+	run json --no-last --layer-ids in
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"EAGLE, which captures the last layer only"* ]]
 }
 
 @test "bad records: rejected, dropped, counted" {
@@ -336,6 +344,21 @@ load extract
 	cd "$here"
 	[ "$(wc -l <"$T/c.idx")" -eq 3 ]
 	[ -z "$(ls -A "$T/hs")" ]
+}
+
+@test "the server's folder is not the set's own" {
+	serve
+	records 3 >"$T/in"
+	extract speculators "$T/in"
+	cp "$T/speculators.idx" "$T/want"
+	run extract speculators --resume --sweep --dump-dir "$T/speculators/hidden_states" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the server needs a folder of its own" ]]
+	run extract seed --out-dir "$T/hs/../hs" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the server needs a folder of its own" ]]
+	verify speculators
+	cmp "$T/want" "$T/speculators.idx"
 }
 
 @test "ids that the model does not have are not sent" {

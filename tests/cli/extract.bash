@@ -13,8 +13,13 @@ setup() {
 
 # serve [OPTION...] - starts a server; U is its address, PID its process
 serve() {
+	serve_json --dump-dir "$T/hs" "$@"
+}
+
+# serve_json [OPTION...] - one that has no folder for files
+serve_json() {
 	rm -f "$T/port"
-	e3-sim --model $MODEL --port 0 --dump-dir "$T/hs" "$@" >"$T/port" 2>"$T/sim.err" 3>&- &
+	e3-sim --model $MODEL --port 0 "$@" >"$T/port" 2>"$T/sim.err" 3>&- &
 	PID=$!
 	for _ in $(seq 200); do
 		[ -s "$T/port" ] && break

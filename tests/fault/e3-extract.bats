@@ -81,3 +81,18 @@ teardown() {
 	[ -z "$(ls -A "$T/hs")" ]
 	umount_later
 }
+
+@test "a page that can't be read is a bad file, and no signal" {
+	room 3M
+	serve --hidden-size 2048
+	awk 'BEGIN { printf "{\"id\":\"a\",\"input_ids\":[7"; for (i = 0; i < 19; i++) printf ",%d", i + 9
+		printf "],\"loss_mask\":[0"; for (i = 0; i < 19; i++) printf ",1"; print "],\"seq_len\":20}" }' >"$T/in"
+	e3-extract -q --backend vllm --server "$U" --dump-dir "$T/hs" --layers 2,4,5 --min-free 1M --layout seed \
+		--out-dir "$T/hs/set" -o "$T/seed.idx" "$T/in"
+	# a hole that a full tmpfs can't fill is a page that fails, as a bad sector is
+	fallocate --punch-hole --offset 40960 --length 200000 "$T/hs/set/rows_0-2000/data_0.pt"
+	head -c 4M /dev/zero >"$T/hs/fill" || true
+	run e3-extract -q --verify "$T/hs/set" "$T/seed.idx"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"data_0.pt: not all of it can be read"* ]]
+}
