@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -11,6 +12,7 @@
 #include "extract/produce.h"
 #include "extract/records.h"
 #include "extract/say.h"
+#include "extract/stray.h"
 #include "extract/wake.h"
 #include "json/rec.h"
 
@@ -20,6 +22,7 @@ struct convert {
 	struct plan plan;
 	struct records records;
 	struct folders folders;
+	int out_lock;
 	uint64_t lines;
 	uint64_t bytes; /* of the files read */
 	uint64_t started;
@@ -157,9 +160,12 @@ static int open_all(struct convert *c, struct err *e)
 	if (setinfo_load(&c->from, c->o->convert, e) < 0 ||
 	    plan_convert(&c->plan, c->o, &c->from, e) < 0)
 		return -1;
+	c->out_lock = folder_lock(c->o->out_dir, e);
+	if (c->out_lock < 0)
+		return -1;
 	if (setinfo_load(&there, c->o->out_dir, e) == 0)
 		return err_set(e, "exists", "%s holds a set already", c->o->out_dir);
-	if (strcmp(e->class, "missing") != 0 || save_dir(c->o->out_dir, e) < 0)
+	if (strcmp(e->class, "missing") != 0 || stray_refuse(c->o->out_dir, e) < 0)
 		return -1;
 	produce_sweep(c->o->out_dir);
 	if (c->o->records)
@@ -172,11 +178,17 @@ static int open_all(struct convert *c, struct err *e)
 	return 0;
 }
 
-/* Nothing that looks like a set: files that have their names are written over by the next run. */
+/* All of it: there was no such file before. */
 static void take_back(const struct convert *c)
 {
-	produce_sweep(c->o->out_dir);
+	struct buf first = {0};
+	uint64_t n = 0;
+	struct err e;
+
 	setinfo_remove(c->o->out_dir);
+	if (stray_remove(c->o->out_dir, c->plan.set.layout, NULL, &n, &first, &e) < 0)
+		say("%s", e.msg);
+	buf_free(&first);
 }
 
 static void summary(const struct convert *c)
@@ -197,7 +209,7 @@ static void summary(const struct convert *c)
 int convert_run(const struct extract_opts *o)
 {
 	static const struct flow_ops ops = {index_thread_open, index_thread_close, work, commit};
-	struct convert c = {.o = o, .started = wake_ms()};
+	struct convert c = {.o = o, .out_lock = -1, .started = wake_ms()};
 	struct flow_opt opt = o->flow;
 	struct flow *f = NULL;
 	struct err e;
@@ -225,5 +237,7 @@ int convert_run(const struct extract_opts *o)
 	plan_close(&c.plan);
 	records_free(&c.records);
 	folders_free(&c.folders);
+	if (c.out_lock >= 0)
+		close(c.out_lock);
 	return rc < 0 ? prog_status(&e) : EXIT_DONE;
 }

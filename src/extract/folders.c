@@ -1,7 +1,11 @@
 #include "extract/folders.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include "base/err.h"
 #include "tensor/save.h"
 
 void folders_add(struct folders *f, const char *path)
@@ -30,4 +34,19 @@ void folders_free(struct folders *f)
 {
 	hashset_free(&f->seen);
 	buf_free(&f->names);
+}
+
+int folder_lock(const char *path, struct err *e)
+{
+	int fd;
+
+	if (save_dir(path, e) < 0)
+		return -1;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, "%s", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return err_set(e, "locked", "%s: another run writes there", path);
 }

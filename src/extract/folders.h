@@ -1,4 +1,5 @@
-/* folders.h - folders whose new names are still to be made to last
+/* folders.h - folders of files: whose they are, and their new names that are still to be made to
+ * last
  *
  * A rename lasts through a power cut when its folder has been synced, which costs a disk some
  * milliseconds however many names there are: so names are collected, and their folders synced
@@ -19,5 +20,9 @@ struct folders {
 void folders_add(struct folders *f, const char *path); /* the folder of a file */
 int folders_sync(struct folders *f, struct err *e);    /* all of them; then it is empty */
 void folders_free(struct folders *f);
+
+/* Makes the folder and locks it against another run: a descriptor, which holds the lock until it is
+ * closed and goes with the process. Class "locked". */
+int folder_lock(const char *path, struct err *e);
 
 #endif

@@ -34,6 +34,11 @@ int layout_of_word(const char *word)
 	return -1;
 }
 
+int layout_is(int l)
+{
+	return l >= 0 && l < NLAYOUTS;
+}
+
 int layout_needs_mask(enum layout l)
 {
 	return layouts[l].mask;

@@ -43,6 +43,7 @@ enum layout { LAYOUT_SEED, LAYOUT_SPECFORGE, LAYOUT_MODELOPT, LAYOUT_SPECULATORS
 
 const char *layout_word(enum layout l);
 int layout_of_word(const char *word); /* -1 */
+int layout_is(int l);		      /* whether there is a layout of this number */
 int layout_needs_mask(enum layout l); /* to be written */
 
 /* The file's name under the out-dir. */

@@ -64,6 +64,7 @@ static int add(struct records *s, struct reading *y, const struct line *line, st
 	memset(r->mask, 0, r->n / 8 + 1);
 	for (size_t i = 0; i < r->n; i++)
 		r->mask[i / 8] |= (unsigned char)(y->mask.data[i] << i % 8);
+	s->unsupervised += !memchr(y->mask.data, 1, y->mask.len);
 	s->n++;
 	return 0;
 }
@@ -72,14 +73,22 @@ int records_load(struct records *s, const char *path, struct err *e)
 {
 	struct lines *l = lines_open(&path, 1, 0, e);
 	struct reading y = {0};
+	struct err why, first;
 	struct line line;
 	int rc = l ? 1 : -1;
 
-	while (rc > 0) {
-		rc = lines_next(l, &line, e);
-		if (rc > 0 &&
-		    (line.toolong ? err_set(e, "long", "line too long") : add(s, &y, &line, e)) < 0)
-			rc = err_prefix(e, "%s:%llu: ", path, (unsigned long long)line.number);
+	while (rc > 0 && (rc = lines_next(l, &line, e)) > 0) {
+		if ((line.toolong ? err_set(&why, "long", "line too long")
+				  : add(s, &y, &line, &why)) == 0)
+			continue;
+		if (s->bad++ > 0)
+			continue;
+		first = why;
+		err_prefix(&first, "%s:%llu: ", path, (unsigned long long)line.number);
+	}
+	if (rc == 0 && s->n == 0 && s->bad > 0) {
+		*e = first;
+		rc = -1;
 	}
 	rec_free(&y.rec);
 	buf_free(&y.id);

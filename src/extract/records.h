@@ -23,10 +23,13 @@ struct record {
 struct records {
 	struct record *v; /* open addressing; mask NULL: free */
 	size_t n, cap;
+	/* Those that get no file: bad ones and those with the id of one before, which are not here,
+	 * and those without a supervised token, which are. */
+	uint64_t bad, unsupervised;
 	struct arena arena;
 };
 
-/* A bad record or a repeated id is an error: this file was read before. */
+/* An error where none is good. */
 int records_load(struct records *s, const char *path, struct err *e);
 const struct record *records_find(const struct records *s, struct span id);
 int record_mask(const struct record *r, size_t i);

@@ -1,16 +1,11 @@
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "extract/run.h"
 #include "extract/say.h"
-#include "tensor/save.h"
+#include "extract/stray.h"
 
 /* ---- the index that is there ---- */
 
@@ -74,68 +69,18 @@ static int check_index(const struct replay *y, struct err *e)
 
 /* ---- files without a line ---- */
 
-struct orphans {
-	uint64_t n;
-	struct buf first; /* its name */
-};
-
-/* Removes one that is ours by its name and in no line. `name` is relative to the out-dir. */
-static int remove_orphan(const struct run *r, struct orphans *o, int fd, const char *base,
-    const char *name, struct err *e)
-{
-	if (!layout_owns(r->plan.set.layout, name) ||
-	    hashset_has(&r->files, hash128(name, strlen(name))))
-		return 0;
-	if (unlinkat(fd, base, 0) < 0 && errno != ENOENT)
-		return err_sys(e, "%s/%s: cannot delete", r->o->out_dir, name);
-	if (o->n++ == 0)
-		buf_adds(&o->first, name);
-	return 0;
-}
-
-static int walk(const struct run *r, struct orphans *o, const char *sub, struct err *e)
-{
-	struct buf name = {0};
-	struct dirent *ent;
-	DIR *dir;
-	int rc = 0;
-
-	buf_addf(&name, "%s%s%s", r->o->out_dir, *sub ? "/" : "", sub);
-	dir = opendir(buf_cstr(&name));
-	if (!dir) {
-		rc = err_sys(e, "%s", name.data);
-		buf_free(&name);
-		return rc;
-	}
-	while (rc == 0 && (ent = readdir(dir))) {
-		struct stat st;
-
-		if (strcmp(ent->d_name, ".") == 0 || strcmp(ent->d_name, "..") == 0 ||
-		    fstatat(dirfd(dir), ent->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		buf_reset(&name);
-		buf_addf(&name, "%s%s%s", sub, *sub ? "/" : "", ent->d_name);
-		if (S_ISDIR(st.st_mode) && !*sub)
-			rc = walk(r, o, buf_cstr(&name), e);
-		else if (S_ISREG(st.st_mode))
-			rc = remove_orphan(r, o, dirfd(dir), ent->d_name, buf_cstr(&name), e);
-	}
-	closedir(dir);
-	buf_free(&name);
-	return rc;
-}
-
 static int remove_orphans(const struct run *r, struct err *e)
 {
-	struct orphans o = {0};
-	int rc = walk(r, &o, "", e);
+	struct buf first = {0};
+	uint64_t n = 0;
+	int rc = stray_remove(r->o->out_dir, r->plan.set.layout, &r->files, &n, &first, e);
 
-	if (o.n == 1)
-		say("%s/%s has no line in the index: removed", r->o->out_dir, buf_cstr(&o.first));
-	if (o.n > 1)
+	if (n == 1)
+		say("%s/%s has no line in the index: removed", r->o->out_dir, buf_cstr(&first));
+	if (n > 1)
 		say("%llu files in %s have no line in the index, such as %s: removed",
-		    (unsigned long long)o.n, r->o->out_dir, buf_cstr(&o.first));
-	buf_free(&o.first);
+		    (unsigned long long)n, r->o->out_dir, buf_cstr(&first));
+	buf_free(&first);
 	return rc;
 }
 
@@ -159,19 +104,6 @@ static int check_apart(const struct run *r, struct err *e)
 		    : 0;
 }
 
-/* The lock is on the folder itself and goes with the process. */
-static int lock_folder(struct run *r, struct err *e)
-{
-	if (save_dir(r->o->out_dir, e) < 0)
-		return -1;
-	r->out_lock = open(r->o->out_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (r->out_lock < 0)
-		return err_sys(e, "%s", r->o->out_dir);
-	if (flock(r->out_lock, LOCK_EX | LOCK_NB) < 0)
-		return err_set(e, "locked", "%s: another run writes there", r->o->out_dir);
-	return 0;
-}
-
 static int load_old(struct run *r, struct err *e)
 {
 	int rc = setinfo_load(&r->old, r->o->out_dir, e);
@@ -183,7 +115,10 @@ static int load_old(struct run *r, struct err *e)
 		r->resuming = 1;
 		return setinfo_same(&r->old, &r->plan.set, e);
 	}
-	return strcmp(e->class, "missing") == 0 ? 0 : -1;
+	if (strcmp(e->class, "missing") != 0 || stray_refuse(r->o->out_dir, e) < 0)
+		return -1;
+	produce_sweep(r->o->out_dir);
+	return 0;
 }
 
 int resume_open(struct run *r, struct err *e)
@@ -192,7 +127,8 @@ int resume_open(struct run *r, struct err *e)
 	struct err ignored;
 	int rc = -1;
 
-	if (lock_folder(r, e) < 0 || check_apart(r, e) < 0 || load_old(r, e) < 0 ||
+	r->out_lock = folder_lock(r->o->out_dir, e);
+	if (r->out_lock < 0 || check_apart(r, e) < 0 || load_old(r, e) < 0 ||
 	    (r->o->redo && r->resuming && redo(r, e) < 0))
 		return -1;
 	r->part = part_open(r->o->flow.output, r->o->flow.zstd, r->o->resume, e);
@@ -204,7 +140,7 @@ int resume_open(struct run *r, struct err *e)
 	if (rc < 0) {
 		part_close(r->part, &ignored); /* whatever it is, it is not to be removed */
 		r->part = NULL;
-	} else if (r->o->resume) {
+	} else if (r->resuming) {
 		rc = remove_orphans(r, e);
 	}
 	rec_free(&y.rec);

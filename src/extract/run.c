@@ -13,6 +13,7 @@
 #include "base/prog.h"
 #include "base/progress.h"
 #include "extract/say.h"
+#include "extract/stray.h"
 #include "extract/wake.h"
 
 enum { WINDOW_LEAST = 64, WAIT_MAX_MS = 500, INPUT_POLL_MS = 20, THREADS_LEAST = 4 };
@@ -280,15 +281,20 @@ static int finish(struct run *r, struct err *e)
 /* A set without a line is nothing to go on with, and would only be in the way of the next run. */
 static void close_index(struct run *r)
 {
+	struct buf first = {0};
+	uint64_t n = 0;
 	struct err e;
 
 	if (r->part && r->plan.set.records == 0) {
-		if (!r->resuming)
+		/* the manifest last: without it files would not be known to be ours */
+		if (!r->resuming &&
+		    stray_remove(r->o->out_dir, r->plan.set.layout, NULL, &n, &first, &e) == 0)
 			setinfo_remove(r->o->out_dir);
 		if (part_path(r->part))
 			unlink(part_path(r->part));
 	}
 	part_close(r->part, &e);
+	buf_free(&first);
 }
 
 /* What is under way when a run is stopped at once is let go before the window is. */

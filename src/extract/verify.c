@@ -89,19 +89,46 @@ static void bad_line(struct flow_job *job, const struct rec *rec, const struct e
 	buf_free(&v);
 }
 
+/* ---- a whole set ---- */
+
+struct verify {
+	struct verify_set set;
+	uint64_t found; /* records that have a line */
+};
+
 static int work(void *ctx, void *thread, struct flow_job *job)
 {
-	const struct verify_set *v = ctx;
+	const struct verify_set *v = &((const struct verify *)ctx)->set;
 	struct index_thread *t = thread;
 	struct err why;
 
 	if (index_job(t, job) < 0)
 		return 0;
+	job->user[0] = v->records && records_find(v->records, job->id);
 	if (verify_file(v, &t->line, &why) == 0)
 		return flow_drop(job, "good");
 	job->verdict = FLOW_OUT;
 	bad_line(job, &t->rec, &why);
 	return 0;
+}
+
+static int commit(void *ctx, struct flow_job *job)
+{
+	struct verify *v = ctx;
+
+	v->found += job->user[0];
+	return 0;
+}
+
+/* They may have been rejected; or their lines have been lost. */
+static void say_missing(const struct verify *v, const struct extract_opts *o)
+{
+	const struct records *r = v->set.records;
+	uint64_t all = r ? r->n + r->bad : 0, want = r ? r->n - r->unsupervised : 0;
+
+	if (v->found < want && !o->flow.quiet)
+		say("%llu of the %llu records of %s have no line in the index",
+		    (unsigned long long)(want - v->found), (unsigned long long)all, o->records);
 }
 
 static int finish(struct flow *f, struct err *e)
@@ -120,8 +147,8 @@ static int finish(struct flow *f, struct err *e)
 
 int verify_run(const struct extract_opts *o)
 {
-	static const struct flow_ops ops = {index_thread_open, index_thread_close, work, NULL};
-	struct verify_set v = {.dir = o->verify};
+	static const struct flow_ops ops = {index_thread_open, index_thread_close, work, commit};
+	struct verify v = {.set.dir = o->verify};
 	struct records records = {0};
 	struct flow_opt opt = o->flow;
 	struct flow *f = NULL;
@@ -131,13 +158,15 @@ int verify_run(const struct extract_opts *o)
 	opt.unique_ids = 1;
 	opt.batch = 1; /* a line stands for many megabytes */
 	if (o->records)
-		v.records = &records;
-	if (setinfo_load(&v.set, o->verify, &e) == 0 &&
+		v.set.records = &records;
+	if (setinfo_load(&v.set.set, o->verify, &e) == 0 &&
 	    (!o->records || records_load(&records, o->records, &e) == 0) &&
-	    (f = flow_open(extract_prog.name, &opt, &e)) && flow_run(f, &ops, &v, &e) == 0)
+	    (f = flow_open(extract_prog.name, &opt, &e)) && flow_run(f, &ops, &v, &e) == 0) {
+		say_missing(&v, o);
 		rc = finish(f, &e);
-	else
+	} else {
 		flow_abort(f);
+	}
 	records_free(&records);
 	if (rc < 0)
 		say("%s", e.msg);

@@ -152,6 +152,28 @@ other_model() {
 	[ "$status" -eq 1 ]
 }
 
+@test "--records: what extraction rejected or dropped is passed over, what has no line is told" {
+	serve
+	{
+		records 4
+		echo '{"id":"d/1","input_ids":[300],"loss_mask":[1]}'
+		echo '{"id":"u","input_ids":[300],"loss_mask":[0]}'
+		echo 'torn {'
+	} >"$T/in"
+	extract seed --rejects "$T/rej" "$T/in"
+	run e3-extract --verify "$T/seed" --records "$T/in" "$T/seed.idx"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *"no line"* ]]
+	sed 2d "$T/seed.idx" >"$T/less"
+	run e3-extract --verify "$T/seed" --records "$T/in" "$T/less"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"1 of the 7 records of $T/in have no line in the index"* ]]
+	e3-extract -q --convert "$T/seed" --layout compact --records "$T/in" --out-dir "$T/c" -o "$T/c.idx" "$T/seed.idx"
+	run e3-extract --verify "$T/seed" --records "$T/seed.idx" "$T/seed.idx"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"seed.idx:1: input_ids: missing" ]]
+}
+
 @test "--verify: values are looked at, not only checksums" {
 	serve
 	records 3 30 >"$T/in"
@@ -407,6 +429,48 @@ other_model() {
 	mv "$T/seed.idx" "$T/seed.idx.part"
 	extract seed --resume "$T/in"
 	cmp "$T/want" "$T/seed/manifest.json"
+}
+
+@test "files that no manifest claims are another's: neither removed nor mixed with" {
+	serve
+	records 6 >"$T/in"
+	mkdir -p "$T/seed/rows_0-2000"
+	echo theirs >"$T/seed/rows_0-2000/data_1.ckpt"
+	for how in "" --resume; do
+		# shellcheck disable=SC2086
+		run extract seed $how "$T/in"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"$T/seed holds files such as rows_0-2000/data_1.ckpt, and no manifest that says what they are: take another folder, or empty it" ]]
+		[ ! -e "$T/seed.idx.part" ]
+	done
+	extract compact "$T/in"
+	run e3-extract -q --convert "$T/compact" --layout modelopt --out-dir "$T/seed" -o "$T/c.idx" "$T/compact.idx"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"take another folder, or empty it" ]]
+	[ "$(cat "$T/seed/rows_0-2000/data_1.ckpt")" = theirs ]
+	[ "$(find "$T/seed" -type f | wc -l)" -eq 1 ]
+	# what is not named as a set's is no hindrance, and what a killed run began is ours
+	rm "$T/seed/rows_0-2000/data_1.ckpt"
+	touch "$T/seed/notes.txt" "$T/seed/.new-7.pt"
+	extract seed "$T/in"
+	[ -e "$T/seed/notes.txt" ]
+	[ ! -e "$T/seed/.new-7.pt" ]
+}
+
+@test "--convert that fails leaves no files; the folder is one run's at a time" {
+	serve
+	records 40 >"$T/in"
+	extract seed "$T/in"
+	: >"$T/seed/rows_0-2000/data_30.pt"
+	run e3-extract -q --convert "$T/seed" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/seed.idx"
+	[ "$status" -eq 1 ]
+	[ -z "$(find "$T/c" -type f)" ]
+	rm "$T/seed/rows_0-2000/data_30.pt"
+	sed -i 31d "$T/seed.idx"
+	flock "$T/c" e3-extract -q --convert "$T/seed" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/seed.idx" 2>"$T/err" && false
+	grep -q "another run writes there" "$T/err"
+	e3-extract -q --convert "$T/seed" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/seed.idx"
+	e3-extract -q --verify "$T/c" "$T/c.idx"
 }
 
 @test "many files without a line are one message" {

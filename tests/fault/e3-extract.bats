@@ -96,3 +96,23 @@ teardown() {
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"data_0.pt: not all of it can be read"* ]]
 }
+
+@test "an index that can't have its first line leaves nothing in the way" {
+	room 40k
+	mkdir "$T/srv"
+	e3-sim --model $MODEL --port 0 --dump-dir "$T/srv" >"$T/port" 2>/dev/null 3>&- &
+	PID=$!
+	until [ -s "$T/port" ]; do sleep 0.02; done
+	U=http://127.0.0.1:$(head -n 1 "$T/port")
+	records 20 >"$T/in"
+	options seed
+	head -c 40k /dev/zero >"$T/hs/fill" || true
+	run e3-extract "${ARGS[@]}" --dump-dir "$T/srv" -o "$T/hs/idx" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"idx.part: No space left on device"* ]]
+	[ -z "$(find "$T/seed" -type f)" ]
+	[ "$(ls "$T/hs")" = fill ]
+	rm "$T/hs/fill"
+	e3-extract "${ARGS[@]}" --dump-dir "$T/srv" -o "$T/hs/idx" --resume "$T/in"
+	e3-extract -q --verify "$T/seed" --records "$T/in" "$T/hs/idx"
+}
