@@ -1,5 +1,6 @@
 #include "base/opt.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +205,11 @@ static int set_u64(const struct opt *o, const char *s, uint64_t *out)
 	return bad || *out < o->min || (o->max && *out > o->max) ? -1 : 0;
 }
 
+static int set_num(const char *s, double *out)
+{
+	return num_double(s, strlen(s), out) < 0 || !isfinite(*out) ? -1 : 0;
+}
+
 static void add_parts(struct opt_list *l, const char *s)
 {
 	for (;;) {
@@ -226,7 +232,7 @@ static int set_value(const struct opt *o, const char *s, void *at)
 	case OPT_COMMA: add_parts(at, s); return 0;
 	case OPT_U64:
 	case OPT_SIZE: return set_u64(o, s, at);
-	case OPT_NUM: return num_double(s, strlen(s), at);
+	case OPT_NUM: return set_num(s, at);
 	case OPT_ENUM: return set_enum(o->arg, s, at);
 	case OPT_SHARD: return set_shard(s, at);
 	default: return -1;

@@ -26,7 +26,7 @@ enum opt_kind {
 	OPT_COMMA, /* struct opt_list: the parts between commas, of every occurrence */
 	OPT_U64,   /* uint64_t */
 	OPT_SIZE,  /* uint64_t, with K, M, G or T */
-	OPT_NUM,   /* double */
+	OPT_NUM,   /* double, finite */
 	OPT_ENUM,  /* int: which of the words in `arg`, which stand there as "a|b|c" */
 	OPT_SHARD, /* struct opt_shard, "I/N", I from 0 */
 };

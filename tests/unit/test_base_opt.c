@@ -169,6 +169,7 @@ static void command_lines(void **state)
 	    {{"--any=1K"}, 2, "e3-test: --any: expected a whole number, not '1K'\n"},
 	    {{"--size=1k"}, 2, "e3-test: --size: expected a size such as 64M, not '1k'\n"},
 	    {{"-tx"}, 2, "e3-test: --temperature: expected a number, not 'x'\n"},
+	    {{"-t1e999"}, 2, "e3-test: --temperature: expected a number, not '1e999'\n"},
 	    {{"--mode=nat"}, 2, "e3-test: --mode: expected one of native|prompt|none, not 'nat'\n"},
 	    {{"--mode="}, 2, "e3-test: --mode: expected one of"},
 	    {{"--shard=8/8"}, 2, "e3-test: --shard: expected I/N with I from 0"},
