@@ -52,27 +52,73 @@ static const char *scan_unicode(const struct scan *s, const char *p)
 	return p + 5;
 }
 
+#ifdef __SSE2__
+/* Steps over what most texts are made of, 64 bytes at once: what stands for itself, and the escapes
+ * \n \t \" \\, of which code has one every few dozen bytes. Stops at the closing quote, at a
+ * control character and at the backslash of any other escape, or where the text has fewer bytes.
+ *
+ * A backslash begins an escape where an even number of others stands right before it. For all runs
+ * of them at once: adding its first bit to a run clears it, as the carry goes through; done to the
+ * runs that begin at an even place, it tells them from the others (Langdale and Lemire, Parsing
+ * Gigabytes of JSON per Second, 2019, 3.1.1). */
+static const char *skip_usual(const char *p, const char *end)
+{
+	const uint64_t even = 0x5555555555555555;
+
+	for (; end - p >= 64; p += 64) {
+		uint64_t slash = 0, usual = 0, stop = 0, escape;
+
+		for (int i = 0; i < 64; i += 16) {
+			__m128i c = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+			__m128i s = _mm_cmpeq_epi8(c, _mm_set1_epi8('\\'));
+			__m128i q = _mm_cmpeq_epi8(c, _mm_set1_epi8('"'));
+			__m128i n = _mm_cmpeq_epi8(c, _mm_set1_epi8('n'));
+			__m128i t = _mm_cmpeq_epi8(c, _mm_set1_epi8('t'));
+			__m128i control = _mm_cmpeq_epi8(_mm_min_epu8(c, _mm_set1_epi8(0x1F)), c);
+
+			slash |= (uint64_t)(unsigned)_mm_movemask_epi8(s) << i;
+			stop |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(q, control))
+				<< i;
+			usual |= (uint64_t)(unsigned)_mm_movemask_epi8(
+				     _mm_or_si128(_mm_or_si128(s, q), _mm_or_si128(n, t)))
+				 << i;
+		}
+		escape = slash & ((slash + (slash & ~(slash << 1) & even)) ^ even);
+		/* a control character behind a backslash is no usual one */
+		stop = (stop & ~(escape << 1)) | (escape & ~(usual >> 1));
+		if (stop)
+			return p + __builtin_ctzll(stop);
+	}
+	return p;
+}
+#else
+static const char *skip_usual(const char *p, const char *end)
+{
+	(void)end;
+	return p;
+}
+#endif
+
 const char *scan_string(const struct scan *s, const char *p)
 {
 	if (p >= s->end || *p != '"')
 		return scan_fail(s, p, "a string");
 	p++;
 	for (;;) {
-		p = plain_json(p, s->end);
+		p = plain_json(skip_usual(p, s->end), s->end);
 		if (p >= s->end)
 			return scan_fail(s, p, "the end of a string");
 		if (*p == '"')
 			return p + 1;
 		if (*p != '\\')
 			return scan_fail(s, p, "no control character in a string");
-		p++;
-		if (p < s->end && one_letter[(unsigned char)*p]) {
+		do {
 			p++;
-			continue;
-		}
-		p = scan_unicode(s, p);
-		if (!p)
-			return NULL;
+			if (p < s->end && one_letter[(unsigned char)*p])
+				p++;
+			else if (!(p = scan_unicode(s, p)))
+				return NULL;
+		} while (p < s->end && *p == '\\');
 	}
 }
 

@@ -30,14 +30,13 @@ static void read_args(struct prep_row *r, struct span v, struct call *c)
 		c->args = v;
 		return;
 	}
-	c->raw = *v.p == '"' ? prep_text_of(v, r->arena) : prep_text_plain(v);
-	if (*v.p == '"' && prep_inner_json(r, c->raw.text, &inner)) {
+	c->raw = *v.p == '"' ? prep_text_of(v) : prep_text_plain(v);
+	if (*v.p == '"' && prep_inner_json(r, prep_text_decode(&c->raw, r->arena), &inner)) {
 		if (is_object(inner)) {
 			c->args = inner;
 			return;
 		}
-		if (*inner.p == '"' &&
-		    prep_inner_json(r, prep_text_of(inner, r->arena).text, &inner) &&
+		if (*inner.p == '"' && prep_inner_json(r, prep_decode(inner, r->arena), &inner) &&
 		    is_object(inner)) {
 			prep_count(r, PREP_DOUBLE, 1);
 			prep_note(r, "arguments were encoded twice (double-encoded)");
@@ -64,8 +63,9 @@ static void make_id(struct prep_row *r, struct call *c)
 
 	buf_reset(b);
 	buf_adds(b, "functions.");
-	buf_add(b, c->name.text.p, c->name.text.n);
-	buf_addf(b, ":%zu", r->conv.ncalls);
+	prep_text_add(b, &c->name);
+	buf_addc(b, ':');
+	buf_add_u64(b, r->conv.ncalls);
 	c->id = prep_text_plain((struct span){arena_dup(r->arena, b->data, b->len), b->len});
 }
 
@@ -83,7 +83,7 @@ static void add_call(struct prep_row *r, struct prep_msg *m, struct call *c)
 {
 	struct buf *b = &r->calls;
 
-	if (!c->id.text.n)
+	if (!prep_text_some(&c->id))
 		make_id(r, c);
 	r->conv.ncalls++;
 	wait_for(r, c);
@@ -111,9 +111,9 @@ int prep_call(struct prep_row *r, struct span object, struct prep_msg *m)
 	name = prep_walk_get(f, "name");
 	if (!name.n || *name.p != '"' || name.n == 2)
 		return 0;
-	c.name = prep_text_of(name, r->arena);
+	c.name = prep_text_of(name);
 	if (id.n && *id.p == '"')
-		c.id = prep_text_of(id, r->arena);
+		c.id = prep_text_of(id);
 	args = prep_walk_get(f, "arguments");
 	read_args(r, args.p ? args : prep_walk_get(f, "parameters"), &c);
 	add_call(r, m, &c);
@@ -136,7 +136,7 @@ static int call_list(struct prep_row *r, struct span list, struct prep_msg *m)
 int prep_calls(struct prep_row *r, struct span v, struct prep_msg *m, const char *where)
 {
 	if (*v.p == '"') {
-		struct span text = prep_walk_trim(prep_text_of(v, r->arena).text);
+		struct span text = prep_walk_trim(prep_decode(v, r->arena));
 
 		if (!text.n)
 			return 0;
@@ -243,7 +243,7 @@ static const char *loose_member(
 		return NULL;
 	v = (struct span){p, (size_t)(q - p)};
 	if (span_eq(key, "\"name\"") && *p == '"' && json_whole(v, &v, NULL) && v.n > 2)
-		c->name = prep_text_of(v, r->arena);
+		c->name = prep_text_of(v);
 	return q;
 }
 
@@ -268,9 +268,9 @@ static int loose_call(struct prep_row *r, struct span s, struct prep_msg *m)
 		if (!p)
 			break;
 	}
-	if (!c.name.text.n)
+	if (!prep_text_some(&c.name))
 		return 0;
-	if (!c.args.p && !c.raw.text.p)
+	if (!c.args.p && !prep_text_given(&c.raw))
 		c.args = SPAN("{}");
 	add_call(r, m, &c);
 	return 1;

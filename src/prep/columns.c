@@ -23,11 +23,13 @@ int prep_put_text(
 void prep_split_think(struct prep_row *r, struct prep_msg *m)
 {
 	static const char open[] = "<think>", close[] = "</think>";
-	struct span s = m->content.text;
-	const char *from = s.p, *to;
+	const char *from, *to;
+	struct span s;
 
-	if (!r->rules->split_think || m->role != PREP_ASSISTANT || m->reasoning.text.n || !s.n)
+	if (!r->rules->split_think || m->role != PREP_ASSISTANT || prep_text_some(&m->reasoning))
 		return;
+	s = prep_text_decode(&m->content, r->arena);
+	from = s.p;
 	to = prep_find(s, close);
 	if (!to)
 		return;
@@ -56,8 +58,8 @@ int prep_system_column(struct prep_row *r)
 		return 0;
 	if (*v.p != '"')
 		return err_set(r->e, "type", "%s: expected a string, not %s", name, json_kind(v));
-	t = prep_text_of(v, r->arena);
-	if (!t.text.n)
+	t = prep_text_of(v);
+	if (!prep_text_some(&t))
 		return 0;
 	if (!r->rules->system_column) {
 		prep_note(r, "column \"%s\" (system text) is left out", name);
@@ -74,8 +76,8 @@ int prep_tools_column(struct prep_row *r)
 
 	if (span_is_null(v))
 		return 0;
-	if (c->n && c->msg[0].role == PREP_SYSTEM && c->msg[0].content.text.n &&
-	    prep_find(c->msg[0].content.text, "<tools>")) {
+	if (c->n && c->msg[0].role == PREP_SYSTEM &&
+	    prep_find(prep_text_decode(&c->msg[0].content, r->arena), "<tools>")) {
 		prep_count(r, PREP_TOOLS_TEXT, 1);
 		prep_note(r, "column \"%s\" is left out: the system text has the tools", name);
 		return 0;
@@ -88,7 +90,8 @@ static int put_question(struct prep_row *r)
 {
 	const struct prep_format *f = r->format;
 	struct span v = rec_get(&r->rec, f->column), more = {0};
-	struct prep_text t, u;
+	struct prep_text t;
+	struct span first, second;
 	char *both;
 
 	if (span_is_null(v))
@@ -98,17 +101,18 @@ static int put_question(struct prep_row *r)
 	if (*v.p != '"')
 		return err_set(
 		    r->e, "type", "%s: expected a string, not %s", f->column, json_kind(v));
-	t = prep_text_of(v, r->arena);
+	t = prep_text_of(v);
 	if (f->more)
 		more = rec_get(&r->rec, f->more);
 	if (span_is_null(more) || *more.p != '"' || more.n == 2)
 		return prep_put_text(r, PREP_USER, t, (struct prep_text){0});
-	u = prep_text_of(more, r->arena);
-	both = arena_alloc(r->arena, t.text.n + 1 + u.text.n);
-	memcpy(both, t.text.p, t.text.n);
-	both[t.text.n] = '\n';
-	memcpy(both + t.text.n + 1, u.text.p, u.text.n);
-	t = prep_text_plain((struct span){both, t.text.n + 1 + u.text.n});
+	first = prep_decode(v, r->arena);
+	second = prep_decode(more, r->arena);
+	both = arena_alloc(r->arena, first.n + 1 + second.n);
+	memcpy(both, first.p, first.n);
+	both[first.n] = '\n';
+	memcpy(both + first.n + 1, second.p, second.n);
+	t = prep_text_plain((struct span){both, first.n + 1 + second.n});
 	prep_note(r, "column \"%s\" is put behind the question", f->more);
 	return prep_put_text(r, PREP_USER, t, (struct prep_text){0});
 }
@@ -128,14 +132,14 @@ static int put_answer(struct prep_row *r)
 	if (*v.p != '"' && !span_is_null(v))
 		return err_set(r->e, "type", "%s: expected a string, not %s", name, json_kind(v));
 	if (*v.p == '"')
-		content = prep_text_of(v, r->arena);
+		content = prep_text_of(v);
 	if (r->format->reasoning)
 		thought = prep_column(&r->rec, r->format->reasoning, &rname);
 	if (!span_is_null(thought) && *thought.p != '"')
 		return err_set(
 		    r->e, "type", "%s: expected a string, not %s", rname, json_kind(thought));
 	if (!span_is_null(thought))
-		reasoning = prep_text_of(thought, r->arena);
+		reasoning = prep_text_of(thought);
 	return prep_put_text(r, PREP_ASSISTANT, content, reasoning);
 }
 

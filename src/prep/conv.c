@@ -30,15 +30,15 @@ static enum prep_turn skip(struct prep_row *r, enum prep_role role)
 	return PREP_SKIP;
 }
 
-static int called(const struct prep_msg *m)
+static int called(const struct prep_row *r, struct prep_msg *m)
 {
-	return m->ncalls || prep_has_call(m->content.text);
+	return m->ncalls || prep_has_call(prep_text_decode(&m->content, r->arena));
 }
 
 enum prep_turn prep_conv_turn(struct prep_row *r, enum prep_role role)
 {
 	struct prep_conv *c = &r->conv;
-	const struct prep_msg *last = c->n ? &c->msg[c->n - 1] : NULL;
+	struct prep_msg *last = c->n ? &c->msg[c->n - 1] : NULL;
 
 	c->seen++;
 	if (role == PREP_SYSTEM && c->n == 0 && c->seen == 1)
@@ -55,7 +55,7 @@ enum prep_turn prep_conv_turn(struct prep_row *r, enum prep_role role)
 	}
 	if (!follows[last->role][role])
 		return cut(r, PREP_ORDER_CUT, "its role can't follow the one before");
-	if (role == PREP_TOOL && last->role == PREP_ASSISTANT && !called(last))
+	if (role == PREP_TOOL && last->role == PREP_ASSISTANT && !called(r, last))
 		return cut(r, PREP_ORDER_CUT, "a tool result without a call before it");
 	if (role == PREP_ASSISTANT)
 		c->nwait = c->answered = 0;
@@ -79,28 +79,33 @@ static int same_text(struct span a, struct span b)
 #define CALLS_SEARCHED 1000 /* beyond, results are taken to be in order */
 
 /* The call that a result answers: that of its id, else the next one in order. */
-static const struct prep_pending *answered(struct prep_conv *c, const struct prep_msg *m)
+static const struct prep_pending *answered(struct prep_row *r, struct prep_msg *m)
 {
+	struct prep_conv *c = &r->conv;
 	size_t i = c->answered++;
-	const struct prep_pending *next = i < c->nwait ? &c->wait[i] : NULL;
+	struct prep_pending *next = i < c->nwait ? &c->wait[i] : NULL;
+	struct span id;
 
-	if (!m->id.text.n || (next && same_text(next->id.text, m->id.text)))
+	if (!prep_text_some(&m->id))
+		return next;
+	id = prep_text_decode(&m->id, r->arena);
+	if (next && same_text(prep_text_decode(&next->id, r->arena), id))
 		return next;
 	for (i = 0; i < c->nwait && i < CALLS_SEARCHED; i++)
-		if (same_text(c->wait[i].id.text, m->id.text))
+		if (same_text(prep_text_decode(&c->wait[i].id, r->arena), id))
 			return &c->wait[i];
 	return NULL;
 }
 
 /* The id and the name that a result lacks are those of its call. */
-static void pair_result(struct prep_conv *c, struct prep_msg *m)
+static void pair_result(struct prep_row *r, struct prep_msg *m)
 {
-	const struct prep_pending *call = answered(c, m);
+	const struct prep_pending *call = answered(r, m);
 
 	if (!call)
 		return;
 	m->id = call->id;
-	if (!m->name.text.n)
+	if (!prep_text_some(&m->name))
 		m->name = call->name;
 }
 
@@ -120,7 +125,8 @@ int prep_conv_put(struct prep_row *r, const struct prep_msg *m)
 {
 	struct prep_conv *c = &r->conv;
 	struct prep_msg *to;
-	int empty = m->role == PREP_SYSTEM ? !m->content.text.p : !m->content.text.n;
+	int empty =
+	    m->role == PREP_SYSTEM ? !prep_text_given(&m->content) : !prep_text_some(&m->content);
 
 	if (empty && !m->ncalls && m->role != PREP_TOOL)
 		return no_text(r, m);
@@ -138,10 +144,11 @@ int prep_conv_put(struct prep_row *r, const struct prep_msg *m)
 	if (to->call_turn)
 		to->role = PREP_ASSISTANT;
 	if (to->role == PREP_TOOL)
-		pair_result(c, to);
+		pair_result(r, to);
 	c->users += to->role == PREP_USER;
 	c->answers += to->role == PREP_ASSISTANT;
-	prep_note(r, "message %zu: %s, %zu bytes%s", c->seen, prep_role_name(to->role),
-	    to->content.text.n, to->ncalls ? ", with a call" : "");
+	if (r->trace)
+		prep_note(r, "message %zu: %s, %zu bytes%s", c->seen, prep_role_name(to->role),
+		    prep_text_decode(&to->content, r->arena).n, to->ncalls ? ", with a call" : "");
 	return 1;
 }

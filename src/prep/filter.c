@@ -57,7 +57,7 @@ static struct span find(struct prep_row *r, struct span path)
 		path.p = dot + 1;
 		dot = memchr(path.p, '.', path.n);
 		n = dot ? (size_t)(dot - path.p) : path.n;
-		if (*v.p == '"' && !prep_inner_json(r, prep_text_of(v, r->arena).text, &v))
+		if (*v.p == '"' && !prep_inner_json(r, prep_decode(v, r->arena), &v))
 			return (struct span){0};
 		if (*v.p != '{')
 			return (struct span){0};
@@ -95,7 +95,7 @@ static int passes(struct prep_row *r, const struct prep_filter *f)
 	int none = span_is_null(v), ok;
 
 	if (!none && *v.p == '"')
-		v = prep_text_of(v, r->arena).text;
+		v = prep_decode(v, r->arena);
 	ok = none ? f->op == NE : holds(f, v, &none);
 	if (none)
 		prep_count(r, PREP_NO_SCORE, 1);

@@ -35,14 +35,11 @@ struct raw {
 	size_t index;
 };
 
-static void read_raw(struct raw *m, struct span object)
+static void read_raw(struct raw *m, struct prep_walk *w)
 {
-	struct prep_walk w;
 	struct span key, val;
 
-	memset(m->v, 0, sizeof(m->v));
-	prep_walk_open(&w, object);
-	while (prep_walk_member(&w, &key, &val))
+	while (prep_walk_member(w, &key, &val))
 		for (int i = 0; i < MEMBERS && key.n; i++)
 			if (*key.p == *names[i] && span_eq(key, names[i])) {
 				m->v[i] = span_is_null(val) ? (struct span){0} : val;
@@ -71,7 +68,7 @@ static int read_part(struct prep_row *r, struct span part, struct span *text)
 	struct span type = {0}, v;
 
 	if (*part.p == '"') {
-		*text = prep_text_of(part, r->arena).text;
+		*text = prep_decode(part, r->arena);
 		return 0;
 	}
 	if (*part.p != '{')
@@ -84,7 +81,7 @@ static int read_part(struct prep_row *r, struct span part, struct span *text)
 		v = prep_walk_get(part, "content");
 	if (!v.p || *v.p != '"')
 		return -1;
-	*text = prep_text_of(v, r->arena).text;
+	*text = prep_decode(v, r->arena);
 	if (!type.p || span_eq(type, "\"text\""))
 		return 0;
 	return span_eq(type, "\"reasoning\"") ? 1 : span_eq(type, "\"tool_call\"") ? 2 : -1;
@@ -132,7 +129,7 @@ static int read_content(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 		return read_parts(r, raw, member, m);
 	if (*v.p != '"')
 		return bad_type(r, raw, member, "a string");
-	m->content = prep_text_of(v, r->arena);
+	m->content = prep_text_of(v);
 	return 0;
 }
 
@@ -145,7 +142,7 @@ static int read_text(struct prep_row *r, struct raw *raw, int member, struct pre
 		return 0;
 	if (*v.p != '"')
 		return bad_type(r, raw, member, "a string");
-	*to = prep_text_of(v, r->arena);
+	*to = prep_text_of(v);
 	return 0;
 }
 
@@ -157,7 +154,7 @@ static int read_call_turn(struct prep_row *r, struct raw *raw, struct prep_msg *
 	int ok = 0;
 
 	if (v.p && *v.p == '"')
-		ok = prep_call_text(r, prep_text_of(v, r->arena).text, m);
+		ok = prep_call_text(r, prep_decode(v, r->arena), m);
 	else if (v.p && *v.p == '{')
 		ok = prep_call(r, v, m);
 	else if (v.p)
@@ -178,8 +175,8 @@ static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *
 {
 	int thought = first_of(raw, REASONING_CONTENT, THINKING);
 
-	if (raw->v[thought].p && *raw->v[thought].p == '"' && !m->reasoning.text.n)
-		m->reasoning = prep_text_of(raw->v[thought], r->arena);
+	if (raw->v[thought].p && *raw->v[thought].p == '"' && !prep_text_some(&m->reasoning))
+		m->reasoning = prep_text_of(raw->v[thought]);
 	if (raw->v[TOOL_CALLS].p && prep_calls(r, raw->v[TOOL_CALLS], m, names[TOOL_CALLS]) < 0)
 		return err_prefix(r->e, "%s[%zu].", raw->column, raw->index);
 	if (raw->v[FUNCTION_CALL].p && !m->ncalls) {
@@ -198,7 +195,7 @@ static int read_message(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 	if (read_content(r, raw, m) < 0)
 		return -1;
 	if (raw->v[NAME].p && *raw->v[NAME].p == '"')
-		m->name = prep_text_of(raw->v[NAME], r->arena);
+		m->name = prep_text_of(raw->v[NAME]);
 	if (m->role == PREP_ASSISTANT)
 		return read_assistant(r, raw, m);
 	return m->role == PREP_TOOL ? read_text(r, raw, TOOL_CALL_ID, &m->id) : 0;
@@ -208,20 +205,33 @@ static enum prep_role role_in(struct prep_row *r, const struct raw *raw)
 {
 	struct span v = raw->v[first_of(raw, ROLE, FROM)];
 
-	return v.p && *v.p == '"' ? prep_role_of(prep_text_of(v, r->arena).text) : PREP_UNKNOWN;
+	return v.p && *v.p == '"' ? prep_role_of(prep_decode(v, r->arena)) : PREP_UNKNOWN;
+}
+
+/* The next message, or null for one: 1, 0 at the end, -1. */
+static int next_raw(struct prep_row *r, struct raw *raw, struct prep_walk *w)
+{
+	struct prep_walk in;
+	struct span v;
+
+	memset(raw->v, 0, sizeof(raw->v));
+	if (prep_walk_enter(w, &in)) {
+		read_raw(raw, &in);
+		prep_walk_leave(w, &in);
+		return 1;
+	}
+	if (!prep_walk_item(w, &v))
+		return 0;
+	return *v.p == 'n' ? 1
+			   : err_set(r->e, "type", "%s[%zu]: expected an object, not %s",
+				 raw->column, raw->index, json_kind(v));
 }
 
 /* 1, 0 cut, -1. */
-static int offer(struct prep_row *r, struct raw *raw, struct span v)
+static int offer(struct prep_row *r, struct raw *raw)
 {
 	struct prep_msg m = {0};
 
-	memset(raw->v, 0, sizeof(raw->v));
-	if (*v.p == '{')
-		read_raw(raw, v);
-	else if (*v.p != 'n')
-		return err_set(r->e, "type", "%s[%zu]: expected an object, not %s", raw->column,
-		    raw->index, json_kind(v));
 	m.role = role_in(r, raw);
 	switch (prep_conv_turn(r, m.role)) {
 	case PREP_SKIP: return 1;
@@ -237,20 +247,19 @@ int prep_list(struct prep_row *r, struct span v, const char *column)
 {
 	struct raw raw = {.column = column};
 	struct prep_walk w;
-	struct span item;
-	int rc = 1;
+	int rc = 1, next = 0;
 
 	if (*v.p == '"') {
-		if (!prep_inner_json(r, prep_text_of(v, r->arena).text, &v))
+		if (!prep_inner_json(r, prep_decode(v, r->arena), &v))
 			return err_set(r->e, "type", "%s: a string that holds no JSON", column);
 		prep_note(r, "column \"%s\" is a string that holds JSON", column);
 	}
 	if (*v.p != '[')
 		return err_set(r->e, "type", "%s: expected an array, not %s", column, json_kind(v));
 	prep_walk_open(&w, v);
-	for (; rc == 1 && prep_walk_item(&w, &item); raw.index++)
-		rc = offer(r, &raw, item);
-	return rc;
+	for (; rc == 1 && (next = next_raw(r, &raw, &w)) > 0; raw.index++)
+		rc = offer(r, &raw);
+	return next < 0 ? -1 : rc;
 }
 
 int prep_read_list(struct prep_row *r)

@@ -174,12 +174,12 @@ static int no_format(struct prep_row *r)
 	    r->text.len ? buf_cstr(&r->text) : "none");
 }
 
-static void count_message(struct prep_row *r, const struct prep_msg *m)
+static void count_message(struct prep_row *r, struct prep_msg *m)
 {
 	struct prep_marks marks, more;
 
-	prep_marks_of(m->content.text, &marks);
-	prep_marks_of(m->reasoning.text, &more);
+	prep_marks_of(&m->content, r->arena, &marks);
+	prep_marks_of(&m->reasoning, r->arena, &more);
 	prep_count(r, PREP_MESSAGES, 1);
 	prep_count(r, PREP_USERS, m->role == PREP_USER);
 	prep_count(r, PREP_SPECIAL, marks.special || more.special);

@@ -1,28 +1,59 @@
 #include "prep/text.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/arena.h"
 #include "base/utf8.h"
 #include "prep/walk.h"
 #include "json/rec.h"
 
-struct prep_text prep_text_of(struct span v, struct arena *a)
+struct prep_text prep_text_of(struct span v)
 {
-	struct prep_text t = {.lit = v, .text = {v.p + 1, v.n - 2}};
-	struct buf b;
-
-	if (!memchr(t.text.p, '\\', t.text.n))
-		return t;
-	b = (struct buf){.data = arena_alloc(a, v.n), .cap = v.n}; /* all that json_str asks for */
-	json_str(&b, v, NULL);
-	t.text = (struct span){b.data, b.len};
-	return t;
+	return (struct prep_text){.lit = v};
 }
 
 struct prep_text prep_text_plain(struct span decoded)
 {
 	return (struct prep_text){.text = decoded};
+}
+
+int prep_text_given(const struct prep_text *t)
+{
+	return t->lit.p || t->text.p;
+}
+
+int prep_text_some(const struct prep_text *t)
+{
+	return t->lit.n > 2 || t->text.n > 0;
+}
+
+struct span prep_decode(struct span v, struct arena *a)
+{
+	struct buf b;
+
+	if (!memchr(v.p, '\\', v.n))
+		return (struct span){v.p + 1, v.n - 2};
+	b = (struct buf){.data = arena_alloc(a, v.n), .cap = v.n}; /* all that json_str asks for */
+	json_str(&b, v, NULL);
+	return (struct span){b.data, b.len};
+}
+
+struct span prep_text_decode(struct prep_text *t, struct arena *a)
+{
+	if (t->lit.p && !t->text.p)
+		t->text = prep_decode(t->lit, a);
+	return t->text;
+}
+
+void prep_text_add(struct buf *out, const struct prep_text *t)
+{
+	if (t->lit.p && !t->text.p)
+		json_str(out, t->lit, NULL);
+	else
+		buf_add(out, t->text.p, t->text.n);
 }
 
 void prep_text_write(struct buf *out, const struct prep_text *t)
@@ -205,10 +236,12 @@ size_t prep_fix_utf8(struct span *line, struct arena *a)
 const char *prep_find(struct span s, const char *what)
 {
 	size_t n = strlen(what);
-	const char *p = s.p, *end = s.p + s.n;
+	const char *p, *end;
 
-	if (!n || s.n < n)
+	if (!n || s.n < n) /* s.p may be NULL */
 		return NULL;
+	p = s.p;
+	end = p + s.n;
 	while ((size_t)(end - p) >= n && (p = memchr(p, what[0], (size_t)(end - p) - n + 1))) {
 		if (!memcmp(p, what, n))
 			return p;
@@ -251,12 +284,87 @@ static int bar_token(const char *p, const char *end)
 
 #define FULLWIDTH_BAR "\xEF\xBD\x9C" /* U+FF5C */
 
-static void angle_marks(struct span s, struct prep_marks *m)
+/* Whether a mark may begin at p, or, in a literal, an escape that may stand for a part of one. p[1]
+ * is read too. */
+static int may_begin(const char *p)
 {
-	const char *p = s.p, *end = s.p + s.n;
+	switch (p[0]) {
+	case '<': return p[1] == '|' || p[1] == 't' || p[1] == '/' || p[1] == FULLWIDTH_BAR[0];
+	case '[': return p[1] == 'B' || p[1] == 'E' || p[1] == 'P' || p[1] == 'U';
+	case '\\': return p[1] == 'u' || p[1] == '/';
+	default: return 0;
+	}
+}
 
-	while ((p = memchr(p, '<', (size_t)(end - p)))) {
-		if (begins(p, end, "<|"))
+#ifdef __SSE2__
+static __m128i is(__m128i c, char what)
+{
+	return _mm_cmpeq_epi8(c, _mm_set1_epi8(what));
+}
+
+static __m128i is_one_of(__m128i c, const char what[4])
+{
+	return _mm_or_si128(_mm_or_si128(is(c, what[0]), is(c, what[1])),
+	    _mm_or_si128(is(c, what[2]), is(c, what[3])));
+}
+#endif
+
+static const char *next_mark(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	for (; end - p > 16; p += 16) {
+		__m128i c = _mm_loadu_si128((const __m128i *)(const void *)p);
+		__m128i d = _mm_loadu_si128((const __m128i *)(const void *)(p + 1));
+		__m128i angle = _mm_and_si128(is(c, '<'), is_one_of(d, "|t/" FULLWIDTH_BAR));
+		__m128i bracket = _mm_and_si128(is(c, '['), is_one_of(d, "BEPU"));
+		__m128i escape = _mm_and_si128(is(c, '\\'), _mm_or_si128(is(d, 'u'), is(d, '/')));
+		int stop = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(angle, bracket), escape));
+
+		if (stop)
+			return p + __builtin_ctz((unsigned)stop);
+	}
+#endif
+	while (end - p > 1 && !may_begin(p))
+		p++;
+	return end - p > 1 ? p : NULL;
+}
+
+static size_t bracket_token(const char *p, const char *end)
+{
+	static const char *const words[] = {"[BOS]", "[EOS]", "[EOT]", "[PAD]", "[UNK]"};
+	size_t found = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		found += (size_t)begins(p, end, words[i]);
+	return found;
+}
+
+/* Whether the backslash at p, in a literal, begins an escape of ASCII or of the fullwidth bar
+ * (U+FF5C). */
+static int hides_mark(const char *start, const char *p)
+{
+	const char *b = p;
+
+	if (p[1] == 'u' && !(p[2] == '0' && p[3] == '0' && p[4] < '8') &&
+	    !((p[2] | 0x20) == 'f' && (p[3] | 0x20) == 'f' && p[4] == '5' && (p[5] | 0x20) == 'c'))
+		return 0;
+	while (b > start && b[-1] == '\\')
+		b--;
+	return (p - b) % 2 == 0;
+}
+
+/* 0 where a literal has an escape that may hide a mark. */
+static int count_marks(struct span s, int literal, struct prep_marks *m)
+{
+	const char *p = s.p, *end = s.n ? p + s.n : p; /* which may be NULL */
+
+	*m = (struct prep_marks){0};
+	while ((p = next_mark(p, end))) {
+		if (*p == '\\' && literal && hides_mark(s.p, p))
+			return 0;
+		if (*p == '[')
+			m->special += bracket_token(p, end);
+		else if (begins(p, end, "<|"))
 			m->special += (size_t)bar_token(p, end);
 		else if (begins(p, end, "<" FULLWIDTH_BAR))
 			m->special++;
@@ -266,27 +374,15 @@ static void angle_marks(struct span s, struct prep_marks *m)
 			m->think_end++;
 		p++;
 	}
+	return 1;
 }
 
-static void bracket_marks(struct span s, struct prep_marks *m)
+/* Marks have no character that JSON escapes, but it may: as \/ or \uXXXX. Where it does neither,
+ * marks stand in the literal as they do in the text. */
+void prep_marks_of(struct prep_text *t, struct arena *a, struct prep_marks *m)
 {
-	static const char *const words[] = {"[BOS]", "[EOS]", "[EOT]", "[PAD]", "[UNK]"};
-	const char *p = s.p, *end = s.p + s.n;
-
-	while ((p = memchr(p, '[', (size_t)(end - p)))) {
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-			m->special += (size_t)begins(p, end, words[i]);
-		p++;
-	}
-}
-
-void prep_marks_of(struct span decoded, struct prep_marks *m)
-{
-	*m = (struct prep_marks){0};
-	if (!decoded.n)
-		return;
-	angle_marks(decoded, m);
-	bracket_marks(decoded, m);
+	if (t->text.p || !t->lit.p || !count_marks((struct span){t->lit.p + 1, t->lit.n - 2}, 1, m))
+		count_marks(prep_text_decode(t, a), 0, m);
 }
 
 int prep_has_call(struct span decoded)
@@ -295,7 +391,7 @@ int prep_has_call(struct span decoded)
 	    "<tool_call>", "<function=", "<functioncall>", "<|tool_call_begin|>", "[TOOL_CALLS]"};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (decoded.n && prep_find(decoded, marks[i]))
+		if (prep_find(decoded, marks[i]))
 			return 1;
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* text.h - the texts of a row: cleaned once, decoded once, copied as they were spelled
+/* text.h - the texts of a row: cleaned once, copied as they were spelled, decoded where need be
  *
  * Texts stay byte for byte but for what would not be JSON in UTF-8, or no text:
  *	- bytes that are not UTF-8 become U+FFFD, one for each maximal subpart
@@ -6,8 +6,9 @@
  *	- bare NaN, Infinity, -Infinity, which exporters write and JSON does not know, become null
  * Each is counted. \u0000 is a character like others.
  *
- * A struct prep_text is one text in two forms: as the input spelled it (a JSON string literal) and
- * decoded. The literal, where there is one, is what gets written, so that escapes stay.
+ * A struct prep_text is one text as the input spelled it (a JSON string literal), or a piece of a
+ * decoded one. The literal is what gets written, so that escapes stay; most are never decoded,
+ *which would cost as much as all the rest.
  */
 #ifndef E3_PREP_TEXT_H
 #define E3_PREP_TEXT_H
@@ -18,15 +19,22 @@ struct arena;
 
 struct prep_text {
 	struct span lit;  /* with its quotes; p NULL: write `text` */
-	struct span text; /* decoded; p NULL: there is no text at all (null, missing) */
+	struct span text; /* decoded; p NULL: not yet, or there is no text at all (null, missing) */
 };
 
-/* v is a clean JSON string. The decoded form points into v where nothing is escaped, else into a.
- */
-struct prep_text prep_text_of(struct span v, struct arena *a);
+/* v is a clean JSON string. */
+struct prep_text prep_text_of(struct span v);
 /* A text without a spelling of its own: a piece of another one. */
 struct prep_text prep_text_plain(struct span decoded);
+/* Whether there is a text at all; whether it has a character. */
+int prep_text_given(const struct prep_text *t);
+int prep_text_some(const struct prep_text *t);
+/* The decoded text, which points into its literal where nothing is escaped, else into a. */
+struct span prep_text_decode(struct prep_text *t, struct arena *a);
+struct span prep_decode(struct span v, struct arena *a);
+/* Adds it as JSON; decoded. */
 void prep_text_write(struct buf *out, const struct prep_text *t);
+void prep_text_add(struct buf *out, const struct prep_text *t);
 
 /* Adds valid JSON text that may stand on several lines: then without the blanks between its tokens,
  * since a record is one line. */
@@ -39,14 +47,14 @@ size_t prep_fix_nan(struct span *line, struct arena *a);
 /* Ill-formed UTF-8. */
 size_t prep_fix_utf8(struct span *line, struct arena *a);
 
-/* What a decoded text holds that only looks like markup. Special tokens: <|word|>, DeepSeek's
+/* What a text holds that only looks like markup. Special tokens: <|word|>, DeepSeek's
  * <(fullwidth bar)...>, and [BOS] [EOS] [EOT] [PAD] [UNK]; the tags of OpenThoughts
  * (<|begin_of_thought|> ...) have that look too but are no model's tokens. */
 struct prep_marks {
 	size_t special;
 	size_t think, think_end; /* <think>, </think> */
 };
-void prep_marks_of(struct span decoded, struct prep_marks *m);
+void prep_marks_of(struct prep_text *t, struct arena *a, struct prep_marks *m);
 
 /* Whether a tool call is written into the text: <tool_call>, <function=, <functioncall>,
  * <|tool_call_begin|>, [TOOL_CALLS]. */

@@ -7,7 +7,7 @@ static void write_member(struct prep_row *r, struct buf *b, struct span key, str
 	struct span inner;
 
 	if (span_eq(key, "parameters") && *val.p == '"' &&
-	    prep_inner_json(r, prep_text_of(val, r->arena).text, &inner) && *inner.p == '{')
+	    prep_inner_json(r, prep_decode(val, r->arena), &inner) && *inner.p == '{')
 		val = inner;
 	buf_addc(b, '"');
 	buf_add(b, key.p, key.n);
@@ -65,7 +65,7 @@ int prep_tool_add(struct prep_row *r, struct buf *list, struct span v)
 	struct parts f;
 	int wrapped;
 
-	if (*v.p == '"' && !prep_inner_json(r, prep_text_of(v, r->arena).text, &v))
+	if (*v.p == '"' && !prep_inner_json(r, prep_decode(v, r->arena), &v))
 		return 0;
 	if (*v.p != '{')
 		return 0;
@@ -151,7 +151,7 @@ int prep_tools(struct prep_row *r, struct span v, const char *where)
 	int ok;
 
 	if (*v.p == '"')
-		ok = write_text(r, &list, prep_text_of(v, r->arena).text);
+		ok = write_text(r, &list, prep_decode(v, r->arena));
 	else if (*v.p == '[')
 		ok = write_list(r, &list, v);
 	else

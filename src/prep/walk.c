@@ -115,6 +115,20 @@ int prep_walk_item(struct prep_walk *s, struct span *val)
 	return 1;
 }
 
+int prep_walk_enter(struct prep_walk *s, struct prep_walk *in)
+{
+	skip_blanks(s);
+	if (s->p >= s->end || *s->p != '{')
+		return 0;
+	*in = (struct prep_walk){s->p + 1, s->end};
+	return 1;
+}
+
+void prep_walk_leave(struct prep_walk *s, const struct prep_walk *in)
+{
+	s->p = in->p + 1;
+}
+
 int prep_walk_member(struct prep_walk *s, struct span *key, struct span *val)
 {
 	if (!prep_walk_item(s, key) || key->n < 2)

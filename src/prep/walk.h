@@ -22,6 +22,10 @@ struct prep_walk {
 /* v is an array or an object. */
 void prep_walk_open(struct prep_walk *w, struct span v);
 int prep_walk_item(struct prep_walk *w, struct span *val); /* 1, 0 at the end */
+/* Where the next item is an object: opens it, 1. Once `in` is at its end, prep_walk_leave goes on
+ * behind it. */
+int prep_walk_enter(struct prep_walk *w, struct prep_walk *in);
+void prep_walk_leave(struct prep_walk *w, const struct prep_walk *in);
 int prep_walk_member(
     struct prep_walk *w, struct span *key, struct span *val); /* the key without quotes */
 

@@ -17,7 +17,7 @@ static void write_message(struct prep_row *r, struct buf *b, const struct prep_m
 	buf_adds(b, "{\"role\":\"");
 	buf_adds(b, prep_role_name(m->role));
 	write_text(b, "\",\"content\":", &m->content);
-	if (m->reasoning.text.n)
+	if (prep_text_some(&m->reasoning))
 		write_text(b, ",\"reasoning_content\":", &m->reasoning);
 	if (m->ncalls) {
 		struct span calls = prep_calls_of(r, m);
@@ -26,9 +26,9 @@ static void write_message(struct prep_row *r, struct buf *b, const struct prep_m
 		buf_add(b, calls.p, calls.n);
 		buf_addc(b, ']');
 	}
-	if (m->id.text.n)
+	if (prep_text_some(&m->id))
 		write_text(b, ",\"tool_call_id\":", &m->id);
-	if (m->name.text.n)
+	if (prep_text_some(&m->name))
 		write_text(b, ",\"name\":", &m->name);
 	if (m->role == PREP_ASSISTANT)
 		buf_adds(b, r->rules->native && !m->untrained ? ",\"weight\":1" : ",\"weight\":0");
@@ -53,7 +53,7 @@ static int json_number(struct span s)
 static void write_meta_value(
     struct prep_row *r, struct buf *b, struct span v, enum prep_meta_type type)
 {
-	struct span s = v.p && *v.p == '"' ? prep_text_of(v, r->arena).text : v;
+	struct span s = v.p && *v.p == '"' ? prep_decode(v, r->arena) : v;
 	int is_string = v.p && *v.p == '"', ok = 0;
 
 	if (!span_is_null(v) && type == PREP_META_STR) {
@@ -170,13 +170,24 @@ static void frame(struct buf *b, struct span s)
 	buf_add(b, s.p, s.n);
 }
 
+static void frame_text(struct buf *b, const struct prep_text *t)
+{
+	size_t at = b->len;
+	uint64_t n = 0;
+
+	buf_add(b, &n, sizeof(n));
+	prep_text_add(b, t);
+	n = b->len - at - sizeof(n);
+	memcpy(b->data + at, &n, sizeof(n));
+}
+
 static void frame_message(const struct prep_row *r, struct buf *b, const struct prep_msg *m)
 {
 	buf_addc(b, (char)m->role);
-	frame(b, m->content.text);
-	frame(b, m->reasoning.text);
+	frame_text(b, &m->content);
+	frame_text(b, &m->reasoning);
 	frame(b, prep_calls_of(r, m));
-	frame(b, m->name.text);
+	frame_text(b, &m->name);
 }
 
 struct hash128 prep_row_conv_hash(struct prep_row *r)

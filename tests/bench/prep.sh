@@ -11,16 +11,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prep=$E3_BIN/e3-prep
 
-# seconds COMMAND...: of processor time, its output thrown away; the best of TIMES
+# seconds COMMAND...: of processor time, its output thrown away; the best of TIMES. bash's clock, since sh's has ticks of
+# 10 ms
 seconds() {
-	i=0
-	while [ $i -lt "$TIMES" ]; do
-		(
-			"$@" >/dev/null 2>"$work/err" || sed 's/^/failed: /' "$work/err" >&2
-			times
-		) | tail -n 1
-		i=$((i + 1))
-	done | tr 'ms' '  ' | awk '{ s = $1 * 60 + $2 + $3 * 60 + $4 } NR == 1 || s < best { best = s } END { printf "%.3f\n", best }'
+	for _ in $(seq "$TIMES"); do
+		bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>"$0" || sed "s/^/failed: /" "$0" >&2' "$work/err" "$@"
+	done 2>&1 | awk '
+		/^failed: / { print >"/dev/stderr"; next }
+		best == "" || $1 + $2 < best { best = $1 + $2 }
+		END { print best }'
 }
 
 # rows FILE: the good rows of a file, as lines, repeated; into $work/in
@@ -34,28 +33,28 @@ rows() {
 
 cat >"$work/messages.py" <<'END'
 import json, sys
-key, role, text = sys.argv[1:4]
+key, role, texts = sys.argv[1], sys.argv[2], sys.argv[3].split("|")
 names = {"human": "user", "gpt": "assistant", "ai": "assistant"}
 for n, line in enumerate(sys.stdin.buffer, 1):
     row = json.loads(line)
     out = []
     for m in row[key]:
         r = names.get(m.get(role), m.get(role))
-        out.append({"role": r, "content": m.get(text) or ""})
+        out.append({"role": r, "content": next((m[k] for k in texts if m.get(k)), "")})
         if r == "assistant":
             out[-1]["weight"] = 0
-    json.dump({"id": f"d/{n}", "dataset": "d", "messages": out}, sys.stdout, ensure_ascii=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(json.dumps({"id": f"d/{n}", "dataset": "d", "messages": out}, ensure_ascii=False) + "\n")
 END
 cat >"$work/columns.py" <<'END'
 import json, sys
-ask, answer = sys.argv[1].split("|"), sys.argv[2].split("|")
+ask, answer, thought = sys.argv[1].split("|"), sys.argv[2].split("|"), sys.argv[3]
 for n, line in enumerate(sys.stdin.buffer, 1):
     row = json.loads(line)
     out = [{"role": "user", "content": next(row[k] for k in ask if k in row)},
            {"role": "assistant", "content": next(row[k] for k in answer if k in row), "weight": 0}]
-    json.dump({"id": f"d/{n}", "dataset": "d", "messages": out}, sys.stdout, ensure_ascii=False)
-    sys.stdout.write("\n")
+    if thought in row:
+        out[1]["reasoning_content"] = row[thought]
+    sys.stdout.write(json.dumps({"id": f"d/{n}", "dataset": "d", "messages": out}, ensure_ascii=False) + "\n")
 END
 cat >"$work/glaive.py" <<'END'
 import json, sys
@@ -84,16 +83,16 @@ for n, line in enumerate(sys.stdin.buffer, 1):
                     "name": json.loads(name + "}")["name"], "arguments": json.dumps(json.loads(args.rstrip()[1:-2]))}}]
             m["weight"] = 0
         out.append(m)
-    json.dump({"id": f"d/{n}", "dataset": "d", "messages": out, "tools": tools}, sys.stdout, ensure_ascii=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(json.dumps({"id": f"d/{n}", "dataset": "d", "messages": out, "tools": tools}, ensure_ascii=False) + "\n")
 END
 
 messages_jq='{id: "d/\(input_line_number)", dataset: "d", messages: [.[$a][] |
-	{role: ({human: "user", gpt: "assistant", ai: "assistant"}[.[$b] // ""] // .[$b]), content: (.[$c] // "")} |
+	{role: ({human: "user", gpt: "assistant", ai: "assistant"}[.[$b] // ""] // .[$b]), content: (first(.[($c | split("|"))[]] // empty) // "")} |
 	if .role == "assistant" then . + {weight: 0} else . end]}'
 columns_jq='{id: "d/\(input_line_number)", dataset: "d", messages: [
 	{role: "user", content: (.[($a | split("|"))[]] // empty)},
-	{role: "assistant", content: (.[($b | split("|"))[]] // empty), weight: 0}]}'
+	{role: "assistant", content: (.[($b | split("|"))[]] // empty), weight: 0} +
+		if .[$c] then {reasoning_content: .[$c]} else {} end]}'
 glaive_jq='(.system | ltrimstr("SYSTEM: ") | index("{")) as $at | (.system | ltrimstr("SYSTEM: ")) as $s | {id: "d/\(input_line_number)", dataset: "d",
 	messages: ([{role: "system", content: ($s[:$at])}] + [.chat | split("\n\n\n")[] |
 		if startswith("USER: ") then {role: "user", content: .[6:]}
@@ -109,6 +108,19 @@ speed() {
 	awk -v bytes="$(wc -c <"$work/in")" -v s="$1" 'BEGIN { printf "%.0f", (s > 0 ? bytes / 1e6 / s : 0) }'
 }
 
+# agree NAME COMMAND...: the command must make of most rows as much text as e3-prep does, to 5 %: all but what that
+# repairs and trims
+agree() {
+	name=$1
+	shift
+	head -n 40 "$work/in" >"$work/few"
+	"$prep" -q --sample 0 --dataset "$name" "$work/few" | jq "$text" >"$work/ours"
+	"$@" <"$work/few" | jq "$text" | paste "$work/ours" - | awk -v what="$name, $1" '
+		{ d = $1 - $2; same += d * d <= $1 * $1 / 400 }
+		END { if (same < NR * 3 / 4) { print what ": another conversion"; exit 1 } }' >&2
+}
+text='[.messages[] | .role + .content + .reasoning_content, .tool_calls[]?.function.name | length] | add'
+
 # compare NAME KIND ARGUMENT...: the three on $work/in
 compare() {
 	name=$1 kind=$2
@@ -118,6 +130,8 @@ compare() {
 	columns) program=$columns_jq ;;
 	glaive) program=$glaive_jq ;;
 	esac
+	agree "$name" jq -c --arg a "${1:-}" --arg b "${2:-}" --arg c "${3:-}" "$program"
+	agree "$name" python3 "$work/$kind.py" "$@"
 	a=$(seconds "$prep" -q -j1 --sample 0 --dataset "$name" "$work/in")
 	b=$(seconds jq -c --arg a "${1:-}" --arg b "${2:-}" --arg c "${3:-}" "$program" "$work/in")
 	c=-
@@ -140,15 +154,15 @@ while read -r name kind one two three; do
 	compare "$name" "$kind" ${one:+"$one"} ${two:+"$two"} ${three:+"$three"}
 done <<END
 A1_deepswekimi messages messages role content
-A2_kimik25 columns problem solution
+A2_kimik25 columns problem solution thinking
 B1_glaive glaive
-B2_opencodeinstruct columns input output
-B3_magicoder columns problem|instruction solution|response
+B2_opencodeinstruct columns input output -
+B3_magicoder columns problem|instruction solution|response -
 B4_mixturethoughts messages messages role content
 B5_openthoughts messages conversations from value
 B6_ultrachat messages messages role content
 B7_sharegpt messages conversations from value
-B8_sweagent messages trajectory role text
+B8_sweagent messages trajectory role text|system_prompt
 END
 rm -f "$work/in"
 

@@ -19,7 +19,7 @@ static void check_order(const struct prep_conv *c, int native)
 {
 	size_t i = c->msg[0].role == PREP_SYSTEM;
 
-	must(c->n > i && c->msg[i].role == PREP_USER && c->msg[i].content.text.n > 0);
+	must(c->n > i && c->msg[i].role == PREP_USER && prep_text_some(&c->msg[i].content));
 	must(!native || c->answers > 0);
 	for (i++; i < c->n; i++) {
 		enum prep_role last = c->msg[i - 1].role, role = c->msg[i].role;
@@ -28,7 +28,7 @@ static void check_order(const struct prep_conv *c, int native)
 		must(role != PREP_USER || last == PREP_ASSISTANT);
 		must(role != PREP_ASSISTANT || last == PREP_USER || last == PREP_TOOL);
 		must(role != PREP_TOOL || last == PREP_ASSISTANT || last == PREP_TOOL);
-		must(role == PREP_TOOL || c->msg[i].content.text.n || c->msg[i].ncalls);
+		must(role == PREP_TOOL || prep_text_some(&c->msg[i].content) || c->msg[i].ncalls);
 	}
 }
 

@@ -1,8 +1,11 @@
 #include "unit.h"
 
+#include <ctype.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/ints.h"
+#include "base/mem.h"
 #include "json/ids.h"
 #include "json/rec.h"
 
@@ -218,6 +221,71 @@ static void strings_decode(void **state)
 	assert_int_equal(json_str(NULL, text("17"), NULL), -1);
 }
 
+/* Past the string that begins at p, or NULL and in *bad where it is none. */
+static const char *string_end(const char *p, const char *end, const char **bad)
+{
+	for (p++; p < end && *p != '"' && (unsigned char)*p >= 0x20; p++) {
+		if (*p != '\\' || (++p < end && *p && strchr("\"\\/bfnrt", *p)))
+			continue;
+		*bad = p;
+		for (int i = 0; p < end && *p == 'u' && i < 4; i++)
+			if (++*bad == end || !isxdigit((unsigned char)**bad))
+				return NULL;
+		if (p == end || *p != 'u')
+			return NULL;
+		p = *bad;
+	}
+	*bad = p;
+	return p < end && *p == '"' ? p + 1 : NULL;
+}
+
+/* Strings of pieces at random: the scanner looks at 64 bytes at once, and must find what a look at
+ * one after the other does. */
+static void strings_end_where_they_do(void **state)
+{
+	static const char *const piece[] = {"plain text of some length, and then ", "x", "xyz",
+	    "\\n", "\\t", "\\\\", "\\\\\\\\\\\\", "\\\"", "\\u00e9", "\\/", "\\\\\"", "\xc3\xa9",
+	    "\"", "\\", "\\x", "\\u12", "\n", "\\\n"};
+	struct rec r = {0};
+	struct buf b = {0};
+	uint32_t seed = 1;
+
+	(void)state;
+	for (int k = 0; k < 200000; k++) {
+		const char *want, *bad = NULL;
+		char *line;
+		size_t n;
+		struct err e;
+
+		buf_reset(&b);
+		buf_adds(&b, "\"");
+		for (uint32_t i = seed % 30 + 1; i > 0; i--) {
+			seed = seed * 1664525 + 1013904223;
+			/* the last few pieces end a string */
+			buf_adds(&b, piece[(seed >> 8) % (i < 3 ? LEN(piece) : LEN(piece) - 6)]);
+		}
+		line = xmemdup(b.data, b.len); /* exactly, so that a step over the end is seen */
+		n = b.len;
+		want = string_end(line, line + n, &bad);
+		if (json_end((struct span){line, n}, NULL) != want)
+			fail_msg("%.*s", (int)n, line);
+		if (!want) {
+			size_t at = 0;
+			char *mark;
+
+			rec_parse(&r, line, n, &e);
+			mark = strstr(e.msg, "byte ");
+			assert_non_null(mark);
+			at = (size_t)strtoul(mark + 5, NULL, 10);
+			if (at != (size_t)(bad - line) + (bad < line + n))
+				fail_msg("%.*s: %s", (int)n, line, e.msg);
+		}
+		free(line);
+	}
+	rec_free(&r);
+	buf_free(&b);
+}
+
 static void wholes(void **state)
 {
 	static const struct {
@@ -358,6 +426,7 @@ int main(void)
 	    cmocka_unit_test(get_reads_like_python),
 	    cmocka_unit_test(copy_changes_only_what_it_is_told),
 	    cmocka_unit_test(strings_decode),
+	    cmocka_unit_test(strings_end_where_they_do),
 	    cmocka_unit_test(wholes),
 	    cmocka_unit_test(ids_are_exact),
 	    cmocka_unit_test(masks_are_zero_or_one),

@@ -1,5 +1,7 @@
 #include "unit.h"
 
+#include <ctype.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "prep/text.h"
@@ -76,6 +78,38 @@ static void not_numbers(void **state)
 	arena_free(&a);
 }
 
+enum { DECODED, LITERAL, SLASHES, ALL_ASCII, LETTERS, BAR, SPELLINGS };
+
+/* The text as a literal in one of the ways that JSON has, or decoded, behind some blanks. */
+static struct prep_text spelled(struct buf *b, const char *text, size_t pad, int how)
+{
+	static const char bar[] = "\xef\xbd\x9c";
+
+	buf_reset(b);
+	if (how != DECODED)
+		buf_addc(b, '"');
+	for (size_t k = 0; k < pad; k++)
+		buf_addc(b, ' ');
+	for (; *text; text++) {
+		if (how == SLASHES && *text == '/')
+			buf_adds(b, "\\/");
+		else if ((how == ALL_ASCII && !(*text & 0x80)) ||
+			 (how == LETTERS && isalpha((unsigned char)*text)))
+			buf_addf(b, "\\u00%02X", (unsigned)*text);
+		else if (how == BAR && !strncmp(text, bar, 3))
+			text += 2, buf_adds(b, pad % 2 ? "\\uff5c" : "\\uFF5C");
+		else if (how != DECODED && *text == '\\')
+			buf_adds(b, "\\\\");
+		else
+			buf_addc(b, *text);
+	}
+	if (how != DECODED)
+		buf_addc(b, '"');
+	buf_cstr(b);
+	return how == DECODED ? prep_text_plain((struct span){b->data, b->len})
+			      : prep_text_of((struct span){b->data, b->len});
+}
+
 static void marks(void **state)
 {
 	static const struct {
@@ -92,20 +126,35 @@ static void marks(void **state)
 	    {"<\xef\xbd\x9cUser\xef\xbd\x9c>", 1, 0, 0, 0},
 	    {"[EOF] [BOS]", 1, 0, 0, 0},
 	    {"<think>a</think>b</think>", 0, 1, 2, 0},
+	    {"</think>", 0, 0, 1, 0},
+	    {"</think> and more than fills a block", 0, 0, 1, 0},
 	    {"<tool_call>{}</tool_call>", 0, 0, 0, 1},
 	    {"<function=bash>", 0, 0, 0, 1},
 	    {"<|tool_call_begin|>", 1, 0, 0, 1},
+	    {"\\u003cthink> \\/ \\<think> <\\/think>", 0, 1, 0, 0},
 	};
+	struct arena a = {0};
+	struct buf b = {0};
 
 	(void)state;
-	for (size_t i = 0; i < LEN(t); i++) {
-		struct prep_marks m;
+	for (size_t i = 0; i < LEN(t); i++)
+		/* at all offsets of the blocks that are looked through at once */
+		for (size_t pad = 0; pad < 40; pad++)
+			for (int how = 0; how < SPELLINGS; how++) {
+				struct prep_text text = spelled(&b, t[i].text, pad, how);
+				struct prep_marks m;
 
-		prep_marks_of(span(t[i].text), &m);
-		if (m.special != t[i].special || m.think != t[i].think ||
-		    m.think_end != t[i].think_end || prep_has_call(span(t[i].text)) != t[i].call)
-			fail_msg("%s: %zu %zu %zu", t[i].text, m.special, m.think, m.think_end);
-	}
+				prep_marks_of(&text, &a, &m);
+				if (m.special != t[i].special || m.think != t[i].think ||
+				    m.think_end != t[i].think_end)
+					fail_msg("%s, %d: %zu %zu %zu", b.data, how, m.special,
+					    m.think, m.think_end);
+				if (prep_has_call(prep_text_decode(&text, &a)) != t[i].call)
+					fail_msg("%s, %d: call", b.data, how);
+				arena_reset(&a);
+			}
+	arena_free(&a);
+	buf_free(&b);
 }
 
 static void lines(void **state)
