@@ -29,7 +29,7 @@ void counts_free(struct counts *c)
 /* Tokens that are packed at once: loops of constant length, of which compilers make vectors. */
 enum { STEP = 16 };
 
-/* id * 2 + mask; returns whether an id is over the limit. */
+/* The id, and with a mask of 1 the limit more; returns whether an id is over the limit. */
 static uint32_t pack_step(uint32_t *to, const int32_t *ids, const char *mask, uint32_t limit)
 {
 	uint32_t v[STEP], over = 0;
@@ -40,7 +40,7 @@ static uint32_t pack_step(uint32_t *to, const int32_t *ids, const char *mask, ui
 	for (int i = 0; i < STEP; i++)
 		over |= v[i] >= limit;
 	for (int i = 0; i < STEP; i++)
-		v[i] = v[i] << 1 | m[i];
+		v[i] += limit & -(uint32_t)m[i];
 	memcpy(to, v, sizeof(v));
 	return over;
 }
@@ -68,7 +68,7 @@ static int pack(struct buf *out, const struct counts_in *in, uint64_t vocab, str
 		over |= pack_step(to + i, v + i, mask ? mask + i : none, limit);
 	for (; i < n; i++) {
 		over |= (uint32_t)v[i] >= limit;
-		to[i] = (uint32_t)v[i] << 1 | (mask && mask[i]);
+		to[i] = (uint32_t)v[i] + (mask && mask[i] ? limit : 0);
 	}
 	if (over)
 		return range_error(in, vocab, e);
@@ -118,7 +118,7 @@ void counts_add(struct counts *c, const struct buf *packed)
 void counts_fold(struct counts *c)
 {
 	for (uint64_t i = 0; i < c->vocab && c->recent_n > 0; i++) {
-		uint64_t others = c->recent[2 * i], supervised = c->recent[2 * i + 1];
+		uint64_t others = c->recent[i], supervised = c->recent[c->vocab + i];
 
 		c->id[i].supervised += supervised;
 		c->id[i].total += others + supervised;

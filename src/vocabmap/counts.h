@@ -26,7 +26,8 @@ struct counts {
 	uint64_t vocab; /* ids are below this */
 	uint64_t records, supervised, total;
 	struct count *id; /* vocab of them; what counts_add took stands here after counts_fold */
-	uint32_t *recent; /* by id * 2 + mask: small enough for a processor's cache */
+	uint32_t *recent; /* of the others by id, then of the supervised by id: each dense, so that
+			   * what occurs often stays in a processor's cache */
 	uint64_t recent_n;
 };
 
@@ -40,9 +41,9 @@ struct counts_in {
 	struct buf m;
 };
 
-/* Packs the tokens, id * 2 + mask, behind out: checks that the arrays are as long as one another
- * and that ids are below vocab. Without a mask, where it may be missing, nothing is supervised.
- * Classes "missing", "type", "range", "length", "empty". */
+/* Packs the tokens, id + vocab * mask, behind out: checks that the arrays are as long as one
+ * another and that ids are below vocab. Without a mask, where it may be missing, nothing is
+ * supervised. Classes "missing", "type", "range", "length", "empty". */
 int counts_read(
     struct buf *out, struct counts_in *in, uint64_t vocab, int mask_optional, struct err *e);
 void counts_in_free(struct counts_in *in);
