@@ -316,10 +316,14 @@ static void compose(
 
 	if (think_open(w->v, prompt)) {
 		think = n * (1 + below(&w->state, 3)) / 4;
-		put_text(w, think);
+		put_text(w, want->blank ? 0 : want->think_only ? n : think);
+		if (want->think_only)
+			return;
 		ints_push(w->out, w->v->think_end);
 		think++;
 	}
+	if (want->blank)
+		return;
 	if (want->repeat)
 		put_repeat(w, want->max);
 	else

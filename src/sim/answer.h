@@ -34,6 +34,8 @@ struct answer_want {
 	double call_rate;  /* of the answers to prompts with tools: end in a call */
 	int bad_call;	   /* whose arguments do not parse */
 	int repeat;	   /* one word for ever */
+	int blank;	   /* neither reasoning nor text */
+	int think_only;	   /* stops inside the reasoning, where there is any */
 };
 
 /* Appends the ids. 1: ends with the stop id; 0: cut by max, or ignore_stop. */

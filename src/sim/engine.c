@@ -109,6 +109,8 @@ static void make_answer(struct sim *s, struct job *j)
 		j->prompt.n = (j->prompt.n + 1) / 2;
 	j->want.repeat = f->on[F_REPEAT];
 	j->want.bad_call = f->on[F_BAD_CALL];
+	j->want.blank = f->on[F_BLANK];
+	j->want.think_only = f->on[F_THINK_ONLY];
 	j->want.ignore_stop |= f->on[F_LENGTH] | f->on[F_REPEAT];
 	j->stopped = answer_make(s->vocab, &j->want, &j->prompt, &j->out);
 	if (f->on[F_NO_STOP] && j->stopped)

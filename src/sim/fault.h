@@ -41,6 +41,7 @@ enum fault {
 	F_502,
 	F_503,
 	F_307,
+	F_STATUS,
 	/* 200, and wrong */
 	F_ABORT,
 	F_EMPTY,
@@ -66,6 +67,8 @@ enum fault {
 	F_REPEAT,
 	F_LENGTH,
 	F_BAD_CALL,
+	F_BLANK,
+	F_THINK_ONLY,
 	F_SLOW,
 	/* hidden states */
 	F_HS_SHORT,

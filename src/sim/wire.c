@@ -120,6 +120,10 @@ int wire_refuse(struct sim *s, struct job *j)
 		page(j, 502);
 		return 1;
 	}
+	if (f->on[F_STATUS]) {
+		reply_error(s, j, (int)f->arg[F_STATUS], "The stand-in was told to fail.");
+		return 1;
+	}
 	return refuse_by_status(j);
 }
 

@@ -179,6 +179,14 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	jq -e '.text | contains("</think>")' <<<"$a"
 	a=$(post /generate '{"text":"hi<think></think>","sampling_params":{"max_new_tokens":3000}}')
 	jq -e '.output_ids | index(3863) == null' <<<"$a"
+	stop
+	serve --fault think-only=1
+	a=$(post /generate '{"text":"hi<think>","sampling_params":{"max_new_tokens":3000}}')
+	jq -e '(.output_ids | index(3863) == null and length > 1) and .meta_info.finish_reason.type == "stop"' <<<"$a"
+	stop
+	serve --fault blank=1
+	a=$(post /generate '{"text":"hi<think>","sampling_params":{"max_new_tokens":3000}}')
+	jq -e '.output_ids == [3863, 3842]' <<<"$a"
 }
 
 @test "messages go through the model's template" {
@@ -324,7 +332,10 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 		307 0 307
 		loading 0 503
 		storm 0 500
+		status 0 500
 	END
+	serve --fault status@1:413
+	[ "$(status /generate "$ASK")" = 413 ]
 }
 
 @test "faults in a reply with status 200" {
@@ -357,6 +368,7 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 		null-text|jq -e '.text == null and (.output_ids | length) > 0'
 		repeat|jq -e '(.output_ids | length) == 2000 and .output_ids[1] == .output_ids[1999]'
 		length|jq -e '.meta_info.finish_reason.type == "length"'
+		blank|jq -e '.output_ids == [3842] and .meta_info.finish_reason.type == "stop"'
 	END
 }
 
