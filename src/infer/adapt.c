@@ -3,6 +3,7 @@
 #include "infer/attempt.h"
 #include "infer/endpoint.h"
 #include "infer/infer.h"
+#include "infer/report.h"
 
 #define ASK_MS	      10000
 #define ADAPTIVE_MS   5000
@@ -116,6 +117,10 @@ void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	if (d->status != 200 ||
 	    serve_load_read(&l, (struct span){d->body.data, d->body.len}) == 0) {
 		ep->blind = 1;
+		if (!r->o->flow.quiet)
+			report_line(r,
+			    "%s: no figures at " SERVE_METRICS_PATH ": a hang would go unnoticed%s",
+			    ep->url, r->o->adaptive ? ", and --adaptive has no effect" : "");
 		return;
 	}
 	if (r->o->adaptive && ep->state == EP_UP)

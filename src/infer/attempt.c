@@ -252,8 +252,6 @@ static void take_answer(struct run *r, struct item *it, struct result *a)
 
 	conv_answer(&it->conv, (struct span){a->message.data, a->message.len},
 	    (struct span){a->generation.data, a->generation.len}, a->status != STATUS_OK);
-	r->n.answers++;
-	r->n.statuses[a->status]++;
 	it->attempts = it->unparsed = it->crashes = it->lone_deaths = 0;
 	if (it->conv.done) {
 		item_out(r, it);
@@ -286,12 +284,13 @@ static void finish(
 	r->n.prompt_tokens += reply->prompt_tokens > 0 ? (uint64_t)reply->prompt_tokens : 0;
 	r->n.completion_tokens +=
 	    reply->completion_tokens > 0 ? (uint64_t)reply->completion_tokens : 0;
+	r->n.answers++;
+	r->n.statuses[a.status]++;
 	if (r->o->policy[a.status] != POLICY_KEEP)
 		keep_body(it, d);
 	switch ((enum policy)r->o->policy[a.status]) {
 	case POLICY_KEEP: take_answer(r, it, &a); break;
 	case POLICY_DROP:
-		r->n.statuses[a.status]++;
 		err_set(it->why, infer_statuses[a.status], "the answer is %s",
 		    infer_statuses[a.status]);
 		attempt_refuse(r, it);

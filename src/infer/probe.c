@@ -110,6 +110,25 @@ static void fail_run(struct run *r, const struct endpoint *ep, struct err *e)
 	infer_fail(r, e);
 }
 
+/* One run is one model: what it was a moment ago, and what the other servers have, must hold. */
+static int check_alike(const struct run *r, const struct serve_facts *new, struct err *e)
+{
+	for (size_t i = 0; i < r->nep; i++) {
+		const struct serve_facts *f = &r->ep[i]->facts;
+
+		if (f->api == API_AUTO)
+			continue; /* it has said nothing yet */
+		if (strcmp(f->weight_version, new->weight_version) != 0)
+			return err_set(e, "config", "has weights %s, the run is with %s",
+			    new->weight_version, f->weight_version);
+		if (f->context != new->context)
+			return err_set(e, "config",
+			    "has a context of %lld tokens, the run is with %lld",
+			    (long long)new->context, (long long)f->context);
+	}
+	return 0;
+}
+
 /* All that was asked is known: does it fit the run, and what will be sent? */
 static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 {
@@ -133,9 +152,8 @@ static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 		    "--no-ids");
 	if (r->model[0] && strcmp(r->model, served) != 0)
 		return err_set(e, "config", "serves %s, the run is with %s", served, r->model);
-	if (ep->was_up && strcmp(ep->facts.weight_version, ep->asked.weight_version) != 0)
-		return err_set(e, "config", "came back with weights %s in place of %s",
-		    ep->asked.weight_version, ep->facts.weight_version);
+	if (check_alike(r, &ep->asked, e) < 0)
+		return -1;
 	snprintf(r->model, sizeof(r->model), "%s", served);
 	ep->facts = ep->asked;
 	ep->route = serve_route_of(ep->facts.api, r->chat != NULL);

@@ -171,7 +171,7 @@ static void add_statuses(struct buf *b, const struct run *r)
 			continue;
 		buf_addf(
 		    b, "%s%llu %s", sep, (unsigned long long)r->n.statuses[i], infer_statuses[i]);
-		if (i != STATUS_OK && r->n.answers >= r->n.statuses[i])
+		if (i != STATUS_OK)
 			buf_addf(
 			    b, " (%.3g%%)", 100 * (double)r->n.statuses[i] / (double)r->n.answers);
 		sep = ", ";

@@ -77,6 +77,23 @@ static int calls_parse(struct span message)
 	return rc;
 }
 
+/* Marks that a server's parsers take away: where one is left in the content, reasoning and calls
+ * were not told apart (no --reasoning-parser, no --tool-call-parser). */
+static int has_marks(struct span content)
+{
+	static const char *const marks[] = {"<think>", "</think>", "<tool_call>",
+	    "<minimax:tool_call>", "<|tool_calls_section_begin|>", "<|tool_call_begin|>",
+	    "<｜tool▁calls▁begin｜>", "<|channel|>"};
+	struct buf text = {0};
+	int found = 0;
+
+	if (content.p && json_str(&text, content, NULL) == 0)
+		for (size_t i = 0; i < sizeof(marks) / sizeof(*marks) && !found; i++)
+			found = strstr(buf_cstr(&text), marks[i]) != NULL;
+	buf_free(&text);
+	return found;
+}
+
 /* The server's own parts. */
 static enum status from_parts(const struct serve_reply *reply, struct buf *message)
 {
@@ -88,6 +105,8 @@ static enum status from_parts(const struct serve_reply *reply, struct buf *messa
 	add_span(message, "reasoning_content", reply->reasoning);
 	add_span(message, "tool_calls", reply->tool_calls);
 	buf_addc(message, '}');
+	if (has_marks(reply->content))
+		return STATUS_UNPARSED;
 	if (reply->tool_calls.p || !blank(reply->content))
 		return STATUS_OK;
 	return blank(reply->reasoning) ? STATUS_EMPTY : STATUS_REASONING_ONLY;

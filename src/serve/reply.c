@@ -358,8 +358,9 @@ enum serve_found serve_reply_check(
 		err_set(e, "reply", "aborted by the server%s%s", text[0] ? ": " : "", text);
 		return FOUND_ABORT;
 	}
-	if (r->finish == FINISH_NONE) {
-		err_set(e, "reply", "no finish reason");
+	if (r->finish == FINISH_NONE || r->finish == FINISH_OTHER) {
+		err_set(e, "reply", "no finish reason%s",
+		    r->finish == FINISH_NONE ? "" : " that is known");
 		return FOUND_SHAPE;
 	}
 	if (sent->rid && r->rid.p && !lax_is(r->rid, sent->rid)) {

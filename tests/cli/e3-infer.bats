@@ -1,75 +1,8 @@
 #!/usr/bin/env bats
-# e3-infer against the stand-in server and its faults: nothing lost, nothing twice.
+# e3-infer against the stand-in server: what goes in, what comes out.
 
 bats_require_minimum_version 1.5.0
-
-setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return
-	MODEL=$PWD/pipelines/demo/model
-	: "${E3_BIN:=$PWD/bin}"
-	PATH=$E3_BIN:$PATH
-	cd "$BATS_TEST_TMPDIR" || return
-	PIDS=
-	export MODEL U
-	mkdir bin
-	# what all tests have in common; a program, so that a signal reaches e3-infer and no shell
-	cat >bin/infer <<'END'
-#!/bin/sh
-exec e3-infer --server "$U" --model "$MODEL" --max-new-tokens 64 --concurrency 8 --backoff 0.02 "$@"
-END
-	chmod +x bin/infer
-	PATH=$PWD/bin:$PATH
-}
-
-teardown() {
-	for p in $PIDS; do
-		kill -9 "$p" 2>/dev/null || true
-		wait "$p" 2>/dev/null || true
-	done
-}
-
-# serve [OPTION...] - starts a server; U is its address, PID its process
-serve() {
-	rm -f port
-	e3-sim --model "$MODEL" --port 0 --answer-tokens 12 "$@" >port 2>sim.err 3>&- &
-	PID=$!
-	PIDS="$PIDS $PID"
-	for _ in $(seq 100); do
-		[ -s port ] && break
-		sleep 0.02
-	done
-	PORT=$(head -n 1 port)
-	U=http://127.0.0.1:$PORT
-}
-
-stop() {
-	kill -9 "$1"
-	wait "$1" 2>/dev/null || true
-}
-
-# rows N - N records
-rows() {
-	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++)
-		printf "{\"id\":\"d/%d\",\"dataset\":\"d\",\"messages\":[{\"role\":\"user\",\"content\":\"question %d\"}],\"n\":%d.50}\n", i, i, i }'
-}
-
-# begun - waits until a run has its first requests, behind its test request, in flight at U
-begun() {
-	for _ in $(seq 400); do
-		[ "$(curl -s "$U/metrics" | sed -n 's/^e3sim:requests_total{.*} //p')" -ge 2 ] && break
-		sleep 0.02
-	done
-	sleep 0.2
-}
-
-# once N FILE... - the ids of these files are those of `rows N`, each once
-once() {
-	local n=$1
-	shift
-	cat "$@" | jq -r .id | sort >got.ids
-	rows "$n" | jq -r .id | sort >want.ids
-	cmp want.ids got.ids
-}
+load infer
 
 # ---- the command line ----
 
@@ -322,437 +255,81 @@ open("asked", "w").close()' >port 3>&- &
 	jq -e '.reject.class == "long" and .reject.permanent' rej
 }
 
-# ---- the failure table: what a fault does to a record ----
-
-# absorbed FAULT [OPTION...] - every record is answered all the same
-absorbed() {
-	local fault=$1
-	shift
-	rows 60 >in
-	rm -f out out.part rej
-	serve --fault "$fault"
-	infer "$@" --max-attempts 9 --rejects rej -o out in 2>err || {
-		echo "$fault: $(cat err)"
-		return 1
-	}
-	once 60 out || {
-		echo "$fault: $(cat err)"
-		return 1
-	}
-	stop "$PID"
-}
-
-# each RETRIES FAULT... - one request after the other meets one of these
-each() {
-	local retries=$1 n=5 args=
-	shift
-	for f in "$@"; do
-		args="$args --fault $f@$n"
-		n=$((n + 2))
-	done
-	rows 60 >in
-	serve $args
-	infer --rejects rej -o out in 2>err
-	once 60 out
-	grep -q " $retries retries, 0 outages" err || {
-		cat err
-		return 1
-	}
-}
-
-@test "connections that break: tried again" {
-	each 5 reset reset-headers reset-body half-body half-chunk
-}
-
-@test "errors that may pass: tried again" {
-	each 6 408 500 502 503 abort empty
-}
-
-@test "replies that make no sense: tried again" {
-	each 11 half-close no-http big-header garbage html cut-json trailing wrong-ids wrong-count \
-		wrong-rid no-stop
-}
-
-@test "oddities in members that nobody needs cost nothing" {
-	each 0 nan surrogate nul bad-utf8 deep double-key big-int null-text
-}
-
-@test "a health check that says no while the server works" {
-	rows 20 >in
-	serve --fault health@0 --fault reset@5
-	infer -o out in 2>err
-	once 20 out
-	grep -q ' 1 retries, 0 outages' err
-}
-
-@test "a reply that never makes sense is a reject with its body" {
-	rows 60 >in
-	serve --fault garbage=0.4 --seed 4
-	infer --rejects rej -o out in
-	once 60 out rej
-	jq -e -s 'length > 0 and all(.reject | .class == "unparsed" and .attempts == 3
-		and (.body | length > 0))' rej
-	stop "$PID"
-	serve --fault garbage=1
-	run -1 infer --rejects rej2 -o out2 in
-	[[ $output == *"test request"* ]]
-}
-
-@test "429 with Retry-After is obeyed" {
-	rows 10 >in
-	serve --fault 429@4:1
-	SECONDS=0
-	infer -o out in 2>err
-	once 10 out
-	[ "$SECONDS" -ge 1 ]
-	grep -q ' 1 retries' err
-}
-
-@test "refused records are rejects with status, attempts and body, and are not sent again" {
-	rows 40 >in
-	serve --fault 400=0.2
-	infer --rejects rej -o out in
-	once 40 out rej
-	[ -s rej ]
-	jq -e '.reject | .class == "refused" and .status == 400 and .attempts == 1 and .permanent
-		and (.body | length > 0) and (.reason | startswith("HTTP 400: "))' rej >/dev/null
-}
-
-@test "404 for one record is its own fault, for all it is ours" {
-	rows 40 >in
-	serve --fault 404@9
-	infer --rejects rej -o out in
-	once 40 out rej
-	[ "$(wc -l <rej)" -eq 1 ]
-	stop "$PID"
-	serve --fault 401=1
-	run -1 infer --rejects rej2 -o out2 in
-	[[ $output == *"HTTP 401"* ]]
-	[ ! -e out2 ]
-}
-
-@test "an error that stays ends in a reject after the attempts allowed" {
-	rows 1 >in
-	serve --fault 500@2 --fault 500@3
-	infer --max-attempts 2 --rejects rej -o out in
-	jq -e '.reject | .attempts == 2 and .status == 500 and (.permanent | not)' rej
-}
-
-@test "configuration ends the run and rejects nothing" {
-	rows 60 >in
-	for f in missing-ids@9 cut-prompt@9 307@9; do
-		rm -f out.part rej
-		serve --fault $f
-		run -1 infer --rejects rej -o out in
-		[ ! -s rej ]
-		[ -e out.part ]
-		stop "$PID"
-	done
-}
-
-@test "an outage costs no attempt: refused, loading, a storm of errors" {
-	for f in refused@30:700 loading@30:700; do
-		absorbed $f --max-attempts 1
-		grep -q ' 0 retries, 1 outages' err
-		grep -q 'up again' err
-	done
-	absorbed storm@30:700
-	grep -q ' 1 outages' err
-}
-
-@test "a server that never answers, with a time-out, and its request is aborted" {
-	absorbed stall@20 --timeout 0.5
-	grep -q ' 1 retries' err
-}
-
-@test "trickling and big replies" {
-	absorbed trickle@5:1
-	absorbed big-body@5
-}
-
 # ---- statuses and their policies ----
 
-@test "a cut answer is kept and marked, dropped, or tried again" {
-	rows 20 >in
-	serve --fault length=0.3
-	infer --stats st -o out in 2>err
-	once 20 out
-	n=$(jq -r '.generations[0].status' out | grep -c '^length$')
-	[ "$n" -gt 0 ]
-	jq -e ".statuses.length == $n" st
-	grep -q "20 answers: $((20 - n)) ok, $n length ($((5 * n))%)" err
-	jq -e -s 'all(.[].generations[0] | select(.status == "length");
-		.finish_reason == "length" and .completion_tokens == 64)' out >/dev/null
-	infer --on-length drop --rejects rej -o out2 in
-	once 20 out2 rej
-	jq -e '.reject | .class == "length" and .permanent' rej >/dev/null
-	infer --on-length retry --max-attempts 9 --rejects rej3 -o out3 in
-	once 20 out3 rej3
+# odd FAULT - a server whose third request, the second of three records in `in`, gets such an answer
+odd() {
+	local tool='{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}}}}}'
+	rows 3 | sed "s|}\$|,\"tools\":[$tool]}|" >in
+	rm -f out rej st err
+	serve --call-rate 0 --fault "$1@3"
 }
 
-@test "a tool call whose arguments do not parse is unparsed, on each route" {
-	serve --call-rate 1 --fault bad-call@2
-	f='{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}}}}}'
-	rows 3 | sed "s|}\$|,\"tools\":[$f]}|" >in
-	for how in "--model $MODEL" "--api vllm"; do
-		e3-infer -q --server "$U" $how --concurrency 1 --max-new-tokens 500 -o out in
-		jq -s -e 'map(.generations[0].status) | sort == ["ok","ok","unparsed"]' out
-		jq -s -e 'map(select(.generations[0].status == "unparsed")) | .[0].messages[1].tool_calls[0].function.arguments' out
-		rm out
+@test "each status: kept and marked, dropped, tried again, given up; counted each time" {
+	for t in length:length blank:empty think-only:reasoning_only repeat:repetition bad-call:unparsed; do
+		fault=${t%:*} status=${t#*:}
+		option=--on-$(tr _ - <<<"$status")
+		for policy in keep drop retry up; do
+			odd "$fault"
+			attempts=5
+			[ $policy = up ] && policy=retry attempts=1
+			infer --concurrency 1 --max-new-tokens 500 $option $policy --max-attempts $attempts \
+				--stats st --rejects rej -o out in 2>err
+			once 3 out rej
+			got=$(jq -c "[.answers, .statuses.ok, .statuses.$status, .retries, .out, .rejected]" st)
+			marked=$(jq -r '.generations[0].status' out | grep -vc '^ok$' || true)
+			reject=$(jq -c '.reject | [.class, .attempts, .permanent, .reason, .status]' rej)
+			case $policy$attempts in
+			keep5) want="[3,2,1,0,3,0] 1 " ;;
+			drop5) want="[3,2,1,0,2,1] 0 [\"$status\",1,true,\"the answer is $status\",200]" ;;
+			retry5) want="[4,3,1,1,3,0] 0 " ;;
+			retry1) want="[3,2,1,0,2,1] 0 [\"$status\",1,null,\"given up after 1 attempt: the answer is $status\",200]" ;;
+			esac
+			[ "$got $marked $reject" = "$want" ] || {
+				echo "$fault $policy: $got $marked $reject"
+				return 1
+			}
+			grep -qE "answers: [23] ok, 1 $status \((33.3|25)%\); " err
+			[ $policy != keep ] || jq -e -s "map(.generations[0].status) | index(\"$status\") == 1" out
+			stop "$PID"
+		done
+	done
+}
+
+@test "the statuses of answers that the server took apart" {
+	for t in length:length blank:empty think-only:reasoning_only bad-call:unparsed; do
+		odd "${t%:*}"
+		e3-infer -q --server "$U" --api vllm --concurrency 1 --max-new-tokens 500 -o out in
+		jq -s -e "map(.generations[0].status) == [\"ok\", \"${t#*:}\", \"ok\"]" out
 		stop "$PID"
-		serve --call-rate 1 --fault bad-call@2
 	done
 }
 
-@test "an answer that loops until it is cut" {
-	rows 5 >in
-	serve --fault repeat=1
-	infer --max-new-tokens 512 -o out in
-	jq -e '.generations[0].status == "repetition"' out >/dev/null
-}
-
-# ---- going on ----
-
-@test "an output that is there is not written over" {
-	serve
-	rows 2 >in
-	touch out
-	run -1 infer -o out in
-	[ ! -s out ]
-	rm out
-	touch out.part
-	run -1 infer -o out in
-}
-
-@test "--resume starts, and goes on after kills at any moment" {
-	serve --latency 50 --fault reset=0.02
-	rows 400 >in
-	for after in 0.1 1.2 0.3 1.35 1.27 9 9; do
-		infer -q --rejects rej --resume -o out in 2>>err &
-		I=$!
-		timeout $after tail --pid=$I -f /dev/null || true
-		kill -9 $I 2>/dev/null || true
-		wait $I && break
-	done 2>/dev/null
-	[ -e out ]
-	[ ! -e out.part ]
-	once 400 out
-	infer --resume --rejects rej -o out in 2>err
-	grep -q '400 in = 0 out + 400 resumed' err
-	grep -q 'nothing was left to ask' err
-}
-
-@test "a torn last line is cut" {
-	serve
-	rows 10 >in
-	infer -q -o out in
-	head -c -20 out >out.part
-	rm out
-	infer --resume -o out in 2>err
-	once 10 out
-	grep -q '9 resumed' err
-}
-
-@test "an output that is something else stays as it is" {
-	serve
-	rows 2 >in
-	cp in other
-	run -1 infer --resume -o other in
-	[[ $output == *"other:1: infer_key: missing"* ]]
-	cmp in other
-	printf '[{"a":1},{"a":2}]' >array
-	cp array other
-	run -1 infer --resume -o other in
-	[[ $output == *"other: its end is torn"* ]]
-	cmp array other
-	[ ! -e other.part ]
-}
-
-@test "a compressed output that was killed goes on" {
-	serve --latency 80
-	rows 300 >in
-	infer -q --resume -o out.zst in &
-	I=$!
-	sleep 1.3
-	kill -9 $I
-	wait $I 2>/dev/null || true
-	infer -q --resume -o out.zst in
-	zstd -dcq out.zst >out
-	once 300 out
-}
-
-@test "other parameters or another record are refused with the difference" {
-	serve
-	rows 3 >in
-	infer -q -o out in
-	run -1 infer --resume --temperature 1 -o out in
-	[[ $output == *'{"max_new_tokens":64}'*'"temperature":1.0'* ]]
-	sed -i 's/question 2/another question/' in
-	run -1 infer --resume -o out in
-	[[ $output == *"in:2: "* ]]
-	[ "$(cat out out.part 2>/dev/null | wc -l)" -eq 3 ]
-}
-
-@test "a second run on the same output is refused" {
-	serve --latency 500
-	rows 60 >in
-	infer -q --resume -o out in &
-	I=$!
-	begun
-	run -1 infer --resume -o out in
-	wait $I
-	once 60 out
-}
-
-@test "permanent rejects are carried over, the others are sent again" {
-	rows 30 >in
-	serve --fault 400=0.3
-	infer -q --rejects rej -o out in
-	n=$(wc -l <rej)
-	[ "$n" -gt 0 ]
-	stop "$PID"
-	serve
-	infer --resume --rejects rej -o out in 2>err
-	grep -q "30 in = 0 out + $n rejected (refused $n) + $((30 - n)) resumed" err
-	once 30 out rej
-	infer --resume --retry-rejects --rejects rej -o out in 2>err
-	grep -q "30 in = $n out + $((30 - n)) resumed" err
-	once 30 out
-}
-
-@test "a record that grew tired of attempts is sent again on resume" {
-	rows 30 >in
-	serve --fault 500=0.3
-	infer -q --max-attempts 1 --rejects rej -o out in || true
-	stop "$PID"
-	serve
-	infer -q --resume --rejects rej -o out in
-	once 30 out
-	[ ! -s rej ]
-}
-
-# ---- signals ----
-
-@test "SIGINT drains: what is in flight is finished, nothing else is begun" {
-	serve --latency 400
-	rows 100 >in
-	env --default-signal=INT infer -o out in 2>err &
-	I=$!
-	begun
-	kill -INT $I
-	rc=0
-	wait $I || rc=$?
-	[ $rc -eq 130 ]
-	[ "$(wc -l <out.part)" -ge 8 ]
-	grep -q 'stopped by signal 2' err
-	grep -q 'out.part keeps what is done; the same command with --resume goes on' err
-	infer -q --resume --concurrency 100 -o out in
-	once 100 out
-}
-
-@test "a second SIGINT stops at once and aborts what runs" {
-	serve --fault stall@3
-	rows 10 >in
-	env --default-signal=INT infer -o out in 2>err &
-	I=$!
-	begun
-	kill -INT $I
-	sleep 0.1
-	SECONDS=0
-	kill -INT $I
-	rc=0
-	wait $I || rc=$?
-	[ $rc -eq 130 ]
-	[ "$SECONDS" -le 3 ]
-	sleep 0.1
-	curl -s "$U/metrics" | grep -E '^sglang:num_running_reqs[ {].* 0(\.0)?$'
-}
-
-@test "SIGUSR1 tells the state" {
-	serve --latency 1500
-	rows 10 >in
-	infer -q -o out in 2>err &
-	I=$!
-	begun
-	kill -USR1 $I
-	wait $I
-	grep -q "$U: up, 8 of 8 in flight" err
-	grep -q 'oldest in flight: e3;' err
-}
-
-# ---- many servers ----
-
-@test "work goes to whoever is free; one of them is dead" {
-	serve
-	dead=$U
-	stop "$PID"
-	serve --latency 5
-	a=$U
-	serve --latency 50
-	rows 100 >in
-	e3-infer --server "$dead" --server "$a" --server "$U" --model "$MODEL" --concurrency 4 \
-		--max-new-tokens 64 -o out in 2>err
-	once 100 out
-}
-
-@test "a server that dies in the middle gives its work back" {
-	serve --latency 50
-	a=$U
-	victim=$PID
-	serve --latency 50
-	rows 150 >in
-	e3-infer --server "$a" --server "$U" --model "$MODEL" --concurrency 4 --max-new-tokens 64 \
-		--max-attempts 1 -o out in 2>err &
-	I=$!
-	begun
-	stop "$victim"
-	wait $I
-	once 150 out
-	grep -q "$a: down" err
-	grep -q ' 0 retries' err
-}
-
-@test "the servers file is read again on SIGHUP" {
-	serve --latency 100
-	a=$U
-	serve --latency 100
-	rows 60 >in
-	printf '# servers\n%s\n' "$a" >servers
-	e3-infer --servers servers --model "$MODEL" --concurrency 2 --max-new-tokens 64 -o out in 2>err &
-	I=$!
-	U=$a begun
-	# of a list that is wrong nothing is taken, and nothing is shown
-	printf '%s\nhttp://user:s3cr3t@h\n' "$U" >servers
-	kill -HUP $I
+@test "content that still holds reasoning or calls is unparsed: the server has no parser for it" {
+	python3 "$TOP/tests/fault/chat_server.py" 0 >port 3>&- &
+	PIDS=$!
 	for _ in $(seq 100); do
-		grep -q 'servers stay as they were: servers:2: ' err && break
-		sleep 0.02
+		[ -s port ] && break
+		sleep 0.05
 	done
-	run -1 grep -e s3cr3t -e "$U" err
-	echo "$U" >servers
-	kill -HUP $I
-	wait $I
-	once 60 out
-	grep -q 'servers read again: 2' err
-	grep -q "$U: sglang" err
+	for say in 'so</think>yes' '<tool_call>{}' '<|tool_calls_section_begin|>' 'a < b'; do
+		jq -cn --arg say "SAY $say" '{id: $say, messages: [{role: "user", content: $say}]}'
+	done >in
+	e3-infer -q --no-ids --server "http://127.0.0.1:$(cat port)" --ordered -o out in
+	jq -s -e 'map(.generations[0].status) == ["unparsed", "unparsed", "unparsed", "ok"]
+		and .[0].messages[1].content == "so</think>yes"' out
 }
 
-@test "servers with different models do not go into one run" {
-	serve --served-model one
-	a=$U
-	serve --served-model two
-	rows 5 >in
-	run -1 e3-infer --server "$a" --server "$U" --model "$MODEL" -o out in
-	[[ $output == *"serves "*", the run is with "* ]]
+@test "a replay ends at an answer that is not whole" {
+	for t in length:length blank:empty think-only:reasoning_only; do
+		serve --fault "${t%:*}@3"
+		multi | head -n 1 | infer -q --turns all >out
+		jq -e "[.generations[].status] == [\"ok\", \"${t#*:}\"] and (.messages | length) == 4" out
+		stop "$PID"
+	done
 }
 
 # ---- turns ----
-
-multi() {
-	u='{"role":"user","content":"q"}' a='{"role":"assistant","content":"old","weight":0}'
-	echo "{\"id\":\"d/1\",\"messages\":[$u,$a,$u,$a,$u,$a]}"
-	echo "{\"id\":\"d/2\",\"messages\":[$u,$a,$u]}"
-}
 
 @test "--turns last answers the last user message only" {
 	serve
@@ -811,68 +388,4 @@ END
 	jq -e '.messages[1].tool_calls[0].id as $id | .messages[2]
 		| .role == "tool" and .content == "the result" and .tool_call_id == $id' out
 	jq -e '.generations[1].ended == "call_without_result"' out
-}
-
-# ---- our own limits ----
-
-@test "a full disk ends the run clean, and it goes on" {
-	serve
-	rows 5 >in
-	run -1 infer -q -o /dev/full in
-	[[ $output == *"No space left"* ]]
-}
-
-@test "a reader that goes away" {
-	serve
-	rows 200 >in
-	infer -q in 2>err | head -n 1 >first
-	[ "$(wc -l <first)" -eq 1 ]
-}
-
-@test "the key comes from the environment and is nowhere to be seen" {
-	serve
-	rows 2 >in
-	E3_API_KEY=s3cr3t-k3y infer --rejects rej --stats st -o out in >all 2>&1
-	! grep -q s3cr3t all out st sim.err || false
-}
-
-@test "a certificate that is not trusted ends the run, and nothing is rejected" {
-	command -v openssl >/dev/null || skip "no openssl"
-	openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=127.0.0.1 2>/dev/null
-	python3 -c 'import socket, ssl
-c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-c.load_cert_chain("cert", "key")
-s = socket.create_server(("127.0.0.1", 0))
-print(s.getsockname()[1], flush=True)
-while True:
-    try: got = c.wrap_socket(s.accept()[0], server_side=True).recv(9)
-    except OSError: got = b""
-    if got: open("asked", "wb").write(got)' >port 3>&- &
-	PIDS=$!
-	for _ in $(seq 100); do
-		[ -s port ] && break
-		sleep 0.05
-	done
-	rows 2 >in
-	run -1 e3-infer --server "https://127.0.0.1:$(cat port)" --no-ids --rejects rej -o out in
-	[[ $output == *"certificate not trusted"* ]]
-	[ ! -e asked ]
-	[ ! -s rej ]
-}
-
-@test "no proxy of the environment is used" {
-	serve
-	rows 2 >in
-	http_proxy=http://127.0.0.1:1 infer -q -o out in
-	once 2 out
-}
-
-@test "standard input that is slower than the server" {
-	serve
-	{
-		rows 3 | head -n 1
-		sleep 0.5
-		rows 3 | tail -n 2
-	} | infer -q -o out
-	once 3 out
 }

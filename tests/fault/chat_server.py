@@ -1,5 +1,5 @@
 """A chat server of a few lines that does what e3-sim does not:
-	chat_server.py PORT	"POISON" in a prompt kills it"""
+	chat_server.py PORT	0 picks one and prints it. "POISON" in a prompt kills it; "SAY text" is answered by the text"""
 import json, os, sys, threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -29,9 +29,13 @@ class Handler(BaseHTTPRequestHandler):
         if "POISON" in body:
             os._exit(1)
         threading.Event().wait(0.05)
-        self.send(json.dumps({"model": "toy", "choices": [{"message": {"content": "yes"},
+        last = json.loads(body)["messages"][-1]["content"]
+        says = last[4:] if last.startswith("SAY ") else "yes"
+        self.send(json.dumps({"model": "toy", "choices": [{"message": {"content": says},
                   "finish_reason": "stop"}], "usage": {"prompt_tokens": 5, "completion_tokens": 3}}))
 
 
 ThreadingHTTPServer.request_queue_size = 128
-ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "infer/adapt.h"
@@ -149,17 +150,50 @@ static void a_server_that_hangs(void **state)
 	endpoint_free(ep);
 }
 
+static char said[200];
+
+static void hear(const char *text)
+{
+	snprintf(said, sizeof(said), "%s", text);
+}
+
 static void no_metrics(void **state)
 {
 	struct options o = {.adaptive = 1};
 	struct endpoint *ep = endpoint_new("http://x");
-	struct run r = {.o = &o, .now = 100000};
+	struct run r = {
+	    .o = &o, .now = 100000, .say = hear, .progress = progress_open(PROGRESS_OFF)};
 
 	(void)state;
 	ep->state = EP_UP;
 	tell(&r, ep, "<html>");
 	assert_int_equal(ep->blind, 1);
+	assert_string_equal(said, "http://x: no figures at /metrics: a hang would go unnoticed, "
+				  "and --adaptive has no effect");
 	assert_true(adapt_tick(&r, ep) == UINT64_MAX);
+	endpoint_free(ep);
+	progress_close(r.progress);
+}
+
+/* A server that is down is asked after 1, 2, 4 .. 30 seconds; many that were lost at once are one
+ * failure. */
+static void a_server_that_stays_away(void **state)
+{
+	static const uint64_t seconds[] = {1, 2, 4, 8, 16, 30, 30};
+	struct options o = {0};
+	struct endpoint *ep = endpoint_new("http://x");
+	struct run r = {.o = &o, .now = 100000};
+	struct err why;
+
+	(void)state;
+	err_set(&why, "outage", "gone");
+	ep->state = EP_DOWN;
+	for (size_t i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
+		endpoint_is_down(&r, ep, &why);
+		endpoint_is_down(&r, ep, &why);
+		assert_true(ep->probe_at == r.now + 1000 * seconds[i]);
+		r.now = ep->probe_at;
+	}
 	endpoint_free(ep);
 }
 
@@ -172,6 +206,7 @@ int main(void)
 	    cmocka_unit_test(without_adaptive_nothing_moves),
 	    cmocka_unit_test(a_server_that_hangs),
 	    cmocka_unit_test(no_metrics),
+	    cmocka_unit_test(a_server_that_stays_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,8 @@ static void checks(void **state)
 		FOUND_GOOD},
 	    {"abort", "5", "1,2,3", "r1", "{\"type\":\"abort\"}", 3, 1, FOUND_ABORT},
 	    {"no finish reason", "5", "1,2,3", "r1", "null", 3, 1, FOUND_SHAPE},
+	    {"a finish reason of tomorrow", "5", "1,2,3", "r1", "{\"type\":\"tired\"}", 3, 1,
+		FOUND_SHAPE},
 	    {"another's rid", "5,9", "1,2,3", "r10", "{\"type\":\"stop\"}", 3, 2, FOUND_MISMATCH},
 	    {"no token", "", "1,2,3", "r1", "{\"type\":\"stop\"}", 3, 0, FOUND_EMPTY},
 	    {"prompt cut", "5", "1,2", "r1", "{\"type\":\"stop\"}", 2, 1, FOUND_CUT},

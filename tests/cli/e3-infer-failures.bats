@@ -1,0 +1,373 @@
+#!/usr/bin/env bats
+# e3-infer against the stand-in server's faults: nothing lost, nothing twice. The table of failures row
+# by row: each test names its row.
+
+bats_require_minimum_version 1.5.0
+load infer
+
+# meets OUTCOME FAULT[:ARG]... - one request after the other meets one of these, of 60. OUTCOME is what
+# the summary must say
+meets() {
+	local outcome=$1 n=5 args=
+	shift
+	for f in "$@"; do
+		args="$args --fault ${f%%:*}@$n$(expr "x$f" : 'x[^:]*\(:.*\)' || true)"
+		n=$((n + 2))
+	done
+	rows 60 >in
+	rm -f out out.part rej
+	serve $args
+	infer --rejects rej -o out in 2>err || true
+	once 60 out rej && grep -q "$outcome" err || {
+		echo "$*: $(cat err)"
+		return 1
+	}
+	stop "$PID"
+}
+
+# absorbed FAULT [OPTION...] - every record is answered all the same
+absorbed() {
+	local fault=$1
+	shift
+	rows 60 >in
+	rm -f out out.part rej
+	serve --fault "$fault"
+	infer "$@" --max-attempts 9 --rejects rej -o out in 2>err && once 60 out || {
+		echo "$fault: $(cat err)"
+		return 1
+	}
+	stop "$PID"
+}
+
+# stops FAULT... - at each of these the run ends with one line, rejects nothing, and goes on when the
+# server is right again
+stops() {
+	for f in "$@"; do
+		rows 60 >in
+		rm -f out out.part rej
+		serve --fault "$f"
+		run -1 infer -q --rejects rej -o out in
+		[ "${#lines[@]}" -eq 2 ] && [[ $output == *"$U: "* ]] || {
+			echo "$f: $output"
+			return 1
+		}
+		[ ! -s rej ]
+		[ -e out.part ]
+		stop "$PID"
+		serve
+		infer -q --resume --rejects rej -o out in
+		once 60 out
+		stop "$PID"
+	done
+}
+
+# ---- success ----
+
+@test "success: oddities in members that nobody needs cost nothing" {
+	meets ' 0 retries, 0 outages' nan surrogate nul bad-utf8 deep double-key big-int null-text
+}
+
+@test "success: an answer as slow or as big as it likes" {
+	meets ' 0 retries, 0 outages' trickle:1 big-body slow:30
+}
+
+# ---- permanent, the record's fault ----
+
+@test "permanent: 400, 403, 404, 413, 422 for one record: rejected with the body, not sent again" {
+	meets '55 out + 5 rejected (refused 5)' 400 status:403 404 status:413 status:422
+	[ "$(jq -r .reject.status rej | sort | xargs)" = "400 403 404 413 422" ]
+	jq -e -s 'all(.[].reject; .class == "refused" and .attempts == 1 and .permanent
+		and (.body | length > 0) and (.reason | startswith("HTTP 4")))' rej >/dev/null
+	serve
+	infer --resume --rejects rej -o out in 2>err
+	grep -q '60 in = 0 out + 5 rejected (refused 5) + 55 resumed' err
+}
+
+@test "permanent: 401, 403, 404 at every request are the run's fault: it stops" {
+	stops 401@9-999 status@9-999:403 404@9-999
+	serve --fault 401=1
+	run -1 infer --rejects rej2 -o out2 in
+	[[ $output == *"HTTP 401"* ]]
+	[ ! -e out2 ]
+}
+
+# ---- transient ----
+
+@test "transient: lost connections are tried again" {
+	meets ' 5 retries, 0 outages' reset reset-headers reset-body half-body half-chunk
+}
+
+@test "transient: 408, 425, 5xx, an abort, no token: tried again" {
+	meets ' 9 retries, 0 outages' 408 status:425 500 502 503 status:504 status:599 abort empty
+}
+
+@test "transient: 429 with Retry-After is obeyed" {
+	SECONDS=0
+	meets ' 1 retries' 429:2
+	[ "$SECONDS" -ge 2 ]
+}
+
+@test "transient: after the attempts allowed it is a reject, and sent again by a later run" {
+	rows 1 >in
+	serve --fault 500@2 --fault 500@3
+	infer --max-attempts 2 --rejects rej -o out in
+	[ ! -s out ]
+	jq -e '.reject | .attempts == 2 and .status == 500 and (.permanent | not)
+		and (.reason | startswith("given up after 2 attempts: HTTP 500: "))' rej
+	infer -q --resume --rejects rej -o out in
+	once 1 out
+}
+
+@test "transient: a time-out costs an attempt; the old request is aborted before the next, of another id" {
+	rows 1 >in
+	serve --fault stall@2-3
+	infer --timeout 1 -o out in 2>err &
+	I=$!
+	begun
+	while kill -USR1 $I; do
+		sleep 0.2
+	done 2>/dev/null
+	wait $I
+	once 1 out
+	grep -q ' 2 retries' err
+	[ "$(sed -n 's/.*oldest in flight: e3;.*;t0;\(a[0-9]*\); .*/\1/p' err | uniq | head -n 2 | xargs)" = "a0 a1" ]
+	kill "$PID"
+	wait "$PID" || true
+	grep -q ', 2 aborted' sim.err
+}
+
+@test "transient: retries over a tenth of the requests wait, and are not rejected for it" {
+	# of one length: they are sent in their order
+	seq 1001 1200 | sed 's|.*|{"id":"d/&","messages":[{"role":"user","content":"question &"}]}|' >in
+	# 60 of the first 120 requests fail, each record once
+	serve $(seq 2 2 120 | sed 's/.*/--fault 500@&/')
+	infer --concurrency 1 --backoff 0 --max-attempts 2 --stats st -o out in
+	jq -e '.out == 200 and .retries == 60 and .requests == 260' st
+	# 10 and a tenth of 120 could be made at once; the others came when the new ones had been sent
+	late=$(jq -r .id out | awk -F/ '$2 < max { late++ } $2 > max { max = $2 } END { print late + 0 }')
+	[ "$late" -ge 30 ]
+}
+
+# ---- unparsable ----
+
+@test "unparsable: cut, HTML, no HTTP, another 2xx, a header too long, failed checks: tried again" {
+	meets ' 13 retries, 0 outages' half-close no-http big-header garbage html cut-json trailing \
+		wrong-ids wrong-count wrong-rid no-stop status:201 status:299
+}
+
+@test "unparsable: a reply over the limit is not read on" {
+	meets ' 1 retries, 0 outages' big-body:70000000
+}
+
+@test "unparsable: what never makes sense is a reject with its body after three attempts" {
+	rows 1 >in
+	serve --fault garbage@2-4
+	infer --rejects rej -o out in
+	[ ! -s out ]
+	jq -e '.reject | .class == "unparsed" and .attempts == 3 and (.body | length > 0)
+		and (.permanent | not)' rej
+	stop "$PID"
+	serve --fault garbage=1
+	run -1 infer --rejects rej2 -o out2 in
+	[[ $output == *"test request"* ]]
+}
+
+# ---- outage, the server's fault ----
+
+@test "outage: refused, loading, a storm of errors: no attempt is spent" {
+	for f in refused@30:700 loading@30:700; do
+		absorbed $f --max-attempts 1
+		grep -q ' 0 retries, 1 outages' err
+		grep -q 'up again' err
+	done
+	absorbed storm@30:700
+	grep -q ' 1 outages' err
+}
+
+@test "outage: a server that is loading at the start is waited for" {
+	rows 5 >in
+	serve --fault loading@0:1500
+	infer -q --rejects rej -o out in
+	once 5 out
+}
+
+@test "outage: one that comes back is given half its load, then more" {
+	serve --latency 100 --fault refused@30:500
+	rows 900 >in
+	infer --concurrency 40 -o out in 2>err &
+	I=$!
+	for _ in $(seq 200); do
+		grep -q 'up again' err && break
+		sleep 0.02
+	done
+	kill -USR1 $I
+	sleep 1
+	kill -USR1 $I
+	wait $I
+	once 900 out
+	set -- $(sed -n 's/.*: up, [0-9]* of \([0-9]*\) in flight.*/\1/p' err)
+	[ "$1" -ge 20 ]
+	[ "$1" -le 24 ]
+	[ "$2" -ge 23 ]
+}
+
+@test "outage: a health check that says no while the server works is none" {
+	rows 20 >in
+	serve --fault health@0 --fault reset@5
+	infer -o out in 2>err
+	once 20 out
+	grep -q ' 1 retries, 0 outages' err
+}
+
+# ---- configuration ----
+
+@test "configuration: redirect, 402, 405, 415, 431, no ids, a prompt cut: the run stops" {
+	stops 307@9 status@9:402 status@9:405 status@9:415 status@9:431 missing-ids@9 cut-prompt@9
+}
+
+@test "configuration: a certificate that is not trusted ends the run, and nothing is rejected" {
+	command -v openssl >/dev/null || skip "no openssl"
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=127.0.0.1 2>/dev/null
+	python3 -c 'import socket, ssl
+c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+c.load_cert_chain("cert", "key")
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+while True:
+    try: got = c.wrap_socket(s.accept()[0], server_side=True).recv(9)
+    except OSError: got = b""
+    if got: open("asked", "wb").write(got)' >port 3>&- &
+	PIDS=$!
+	for _ in $(seq 100); do
+		[ -s port ] && break
+		sleep 0.05
+	done
+	rows 2 >in
+	run -1 e3-infer --server "https://127.0.0.1:$(cat port)" --no-ids --rejects rej -o out in
+	[[ $output == *"certificate not trusted"* ]]
+	[ ! -e asked ]
+	[ ! -s rej ]
+}
+
+@test "configuration: a server that comes back as another one" {
+	rows 200 >in
+	for t in "serves other, the run is with |--served-model other" \
+		"has weights w2, the run is with default|--weight-version w2" \
+		"has a context of 4096 tokens, the run is with |--context 4096" \
+		"gives no token ids|--fault missing-ids=1"; do
+		rm -f out out.part rej
+		serve --latency 100
+		infer --rejects rej -o out in 2>err &
+		I=$!
+		begun
+		stop "$PID"
+		serve --port "$PORT" ${t#*|}
+		rc=0
+		wait $I || rc=$?
+		[ $rc -eq 1 ]
+		grep -q "$U: .*${t%|*}" err || {
+			cat err
+			return 1
+		}
+		[ ! -s rej ]
+		[ -e out.part ]
+		stop "$PID"
+	done
+}
+
+@test "configuration: servers that differ do not go into one run" {
+	rows 5 >in
+	for t in "serves .*, the run is with |--served-model two" "has weights two|--weight-version two" \
+		"has a context of 4096|--context 4096"; do
+		serve
+		a=$U
+		serve ${t#*|}
+		run -1 e3-infer --server "$a" --server "$U" --model "$MODEL" -o out in
+		grep -q "${t%|*}" <<<"$output"
+		[ ! -e out.part ]
+	done
+}
+
+# ---- our fault ----
+
+@test "ours: out of descriptors ends the run clean, and it goes on" {
+	serve --latency 300
+	rows 100 >in
+	run -1 bash -c 'ulimit -n 30; infer -q --concurrency 60 --rejects rej -o out in'
+	[[ $output == *"no socket"* ]]
+	[ ! -s rej ]
+	infer -q --resume --rejects rej -o out in
+	once 100 out
+}
+
+@test "ours: a disk that is full ends the run clean" {
+	serve
+	rows 5 >in
+	run -1 infer -q --rejects rej -o /dev/full in
+	[[ $output == *"No space left"* ]]
+	[ ! -s rej ]
+}
+
+@test "ours: a reader that goes away" {
+	serve
+	rows 200 >in
+	infer -q in 2>err | head -n 1 >first
+	[ "$(wc -l <first)" -eq 1 ]
+}
+
+# ---- many servers ----
+
+@test "work goes to whoever is free; one of them is dead" {
+	serve
+	dead=$U
+	stop "$PID"
+	serve --latency 5
+	a=$U
+	serve --latency 50
+	rows 100 >in
+	e3-infer --server "$dead" --server "$a" --server "$U" --model "$MODEL" --concurrency 4 \
+		--max-new-tokens 64 -o out in 2>err
+	once 100 out
+}
+
+@test "a server that dies in the middle gives its work back" {
+	serve --latency 50
+	a=$U
+	victim=$PID
+	serve --latency 50
+	rows 150 >in
+	e3-infer --server "$a" --server "$U" --model "$MODEL" --concurrency 4 --max-new-tokens 64 \
+		--max-attempts 1 -o out in 2>err &
+	I=$!
+	begun
+	stop "$victim"
+	wait $I
+	once 150 out
+	grep -q "$a: down" err
+	grep -q ' 0 retries' err
+}
+
+@test "the servers file is read again on SIGHUP" {
+	serve --latency 100
+	a=$U
+	serve --latency 100
+	rows 60 >in
+	printf '# servers\n%s\n' "$a" >servers
+	e3-infer --servers servers --model "$MODEL" --concurrency 2 --max-new-tokens 64 -o out in 2>err &
+	I=$!
+	U=$a begun
+	# of a list that is wrong nothing is taken, and nothing is shown
+	printf '%s\nhttp://user:s3cr3t@h\n' "$U" >servers
+	kill -HUP $I
+	for _ in $(seq 100); do
+		grep -q 'servers stay as they were: servers:2: ' err && break
+		sleep 0.02
+	done
+	run -1 grep -e s3cr3t -e "$U" err
+	echo "$U" >servers
+	kill -HUP $I
+	wait $I
+	once 60 out
+	grep -q 'servers read again: 2' err
+	grep -q "$U: sglang" err
+}

@@ -1,0 +1,200 @@
+#!/usr/bin/env bats
+# e3-infer goes on: after kills, signals, a full disk.
+
+bats_require_minimum_version 1.5.0
+load infer
+
+# ---- going on ----
+
+@test "an output that is there is not written over" {
+	serve
+	rows 2 >in
+	touch out
+	run -1 infer -o out in
+	[ ! -s out ]
+	rm out
+	touch out.part
+	run -1 infer -o out in
+}
+
+@test "--resume starts, and goes on after kills at any moment" {
+	serve --latency 50 --fault reset=0.02
+	rows 400 >in
+	for after in 0.1 1.2 0.3 1.35 1.27 9 9; do
+		infer -q --rejects rej --resume -o out in 2>>err &
+		I=$!
+		timeout $after tail --pid=$I -f /dev/null || true
+		kill -9 $I 2>/dev/null || true
+		wait $I && break
+	done 2>/dev/null
+	[ -e out ]
+	[ ! -e out.part ]
+	once 400 out
+	infer --resume --rejects rej -o out in 2>err
+	grep -q '400 in = 0 out + 400 resumed' err
+	grep -q 'nothing was left to ask' err
+}
+
+@test "a torn last line is cut" {
+	serve
+	rows 10 >in
+	infer -q -o out in
+	head -c -20 out >out.part
+	rm out
+	infer --resume -o out in 2>err
+	once 10 out
+	grep -q '9 resumed' err
+}
+
+@test "an output that is something else stays as it is" {
+	serve
+	rows 2 >in
+	cp in other
+	run -1 infer --resume -o other in
+	[[ $output == *"other:1: infer_key: missing"* ]]
+	cmp in other
+	printf '[{"a":1},{"a":2}]' >array
+	cp array other
+	run -1 infer --resume -o other in
+	[[ $output == *"other: its end is torn"* ]]
+	cmp array other
+	[ ! -e other.part ]
+}
+
+@test "a compressed output that was killed goes on" {
+	serve --latency 80
+	rows 300 >in
+	infer -q --resume -o out.zst in &
+	I=$!
+	sleep 1.3
+	kill -9 $I
+	wait $I 2>/dev/null || true
+	infer -q --resume -o out.zst in
+	zstd -dcq out.zst >out
+	once 300 out
+}
+
+@test "other parameters or another record are refused with the difference" {
+	serve
+	rows 3 >in
+	infer -q -o out in
+	run -1 infer --resume --temperature 1 -o out in
+	[[ $output == *'{"max_new_tokens":64}'*'"temperature":1.0'* ]]
+	sed -i 's/question 2/another question/' in
+	run -1 infer --resume -o out in
+	[[ $output == *"in:2: "* ]]
+	[ "$(cat out out.part 2>/dev/null | wc -l)" -eq 3 ]
+}
+
+@test "a second run on the same output is refused" {
+	serve --latency 500
+	rows 60 >in
+	infer -q --resume -o out in &
+	I=$!
+	begun
+	run -1 infer --resume -o out in
+	wait $I
+	once 60 out
+}
+
+@test "permanent rejects are carried over, the others are sent again" {
+	rows 30 >in
+	serve --fault 400=0.3
+	infer -q --rejects rej -o out in
+	n=$(wc -l <rej)
+	[ "$n" -gt 0 ]
+	stop "$PID"
+	serve
+	infer --resume --rejects rej -o out in 2>err
+	grep -q "30 in = 0 out + $n rejected (refused $n) + $((30 - n)) resumed" err
+	once 30 out rej
+	infer --resume --retry-rejects --rejects rej -o out in 2>err
+	grep -q "30 in = $n out + $((30 - n)) resumed" err
+	once 30 out
+}
+
+@test "a record that grew tired of attempts is sent again on resume" {
+	rows 30 >in
+	serve --fault 500=0.3
+	infer -q --max-attempts 1 --rejects rej -o out in || true
+	stop "$PID"
+	serve
+	infer -q --resume --rejects rej -o out in
+	once 30 out
+	[ ! -s rej ]
+}
+
+# ---- signals ----
+
+@test "SIGINT drains: what is in flight is finished, nothing else is begun" {
+	serve --latency 400
+	rows 100 >in
+	env --default-signal=INT infer -o out in 2>err &
+	I=$!
+	begun
+	kill -INT $I
+	rc=0
+	wait $I || rc=$?
+	[ $rc -eq 130 ]
+	[ "$(wc -l <out.part)" -ge 8 ]
+	grep -q 'stopped by signal 2' err
+	grep -q 'out.part keeps what is done; the same command with --resume goes on' err
+	infer -q --resume --concurrency 100 -o out in
+	once 100 out
+}
+
+@test "a second SIGINT stops at once and aborts what runs" {
+	serve --fault stall@3
+	rows 10 >in
+	env --default-signal=INT infer -o out in 2>err &
+	I=$!
+	begun
+	kill -INT $I
+	sleep 0.1
+	SECONDS=0
+	kill -INT $I
+	rc=0
+	wait $I || rc=$?
+	[ $rc -eq 130 ]
+	[ "$SECONDS" -le 3 ]
+	sleep 0.1
+	curl -s "$U/metrics" | grep -E '^sglang:num_running_reqs[ {].* 0(\.0)?$'
+}
+
+@test "SIGUSR1 tells the state" {
+	serve --latency 1500
+	rows 10 >in
+	infer -q -o out in 2>err &
+	I=$!
+	begun
+	kill -USR1 $I
+	wait $I
+	grep -q "$U: up, 8 of 8 in flight" err
+	grep -q 'oldest in flight: e3;' err
+}
+
+# ---- our own limits ----
+
+@test "the key comes from the environment and is nowhere to be seen" {
+	serve
+	rows 2 >in
+	E3_API_KEY=s3cr3t-k3y infer --rejects rej --stats st -o out in >all 2>&1
+	! grep -q s3cr3t all out st sim.err || false
+}
+
+@test "no proxy of the environment is used" {
+	serve
+	rows 2 >in
+	http_proxy=http://127.0.0.1:1 infer -q -o out in
+	once 2 out
+}
+
+@test "standard input that is slower than the server" {
+	serve
+	{
+		rows 3 | head -n 1
+		sleep 0.5
+		rows 3 | tail -n 2
+	} | infer -q -o out
+	once 3 out
+}
