@@ -107,6 +107,7 @@ void attempt_start(struct run *r, struct endpoint *ep, struct item *it)
 		item_reject(r, it, 1);
 		return;
 	}
+	it->prompt_n = r->prompt.n;
 	make_rid(r, it);
 	write_body(r, ep, it);
 	it->call.ep = it->ep = ep;
@@ -212,21 +213,35 @@ static void keep_body(struct item *it, const struct http_done *d)
 	buf_add(&it->body, d->body.data, d->body.len < BODY_KEPT ? d->body.len : BODY_KEPT);
 }
 
-/* The body against what was asked; what is wrong in it->why. */
-static enum serve_found look(
-    struct run *r, struct item *it, const struct http_done *d, struct serve_reply *reply)
+/* A body of status 200 against what was asked. */
+static enum serve_found check(
+    struct run *r, struct item *it, struct span body, struct serve_reply *reply)
 {
 	struct endpoint *ep = it->ep;
-	int ids = serve_takes_ids(ep->route);
 	struct serve_sent sent = {
-	    .ids = ids ? r->prompt.v : NULL,
-	    .n = r->prompt.n,
+	    .n = it->prompt_n,
 	    .rid = ep->route == ROUTE_SGLANG ? it->rid : NULL,
 	    .max_new_tokens = r->o->max_new_tokens,
 	    .want_ids = !r->o->no_ids,
 	    .want_prompt_ids = !r->o->no_ids && serve_echoes_prompt(ep->facts.api, ep->route),
 	    .context = ep->facts.context,
 	};
+
+	reply->sent = prompt_text(it);
+	if (serve_reply_read(reply, ep->route, body, it->why) < 0)
+		return FOUND_SHAPE;
+	if (reply->sent.p && !reply->echoed) {
+		if (prompt_sent(r, it, it->why) < 0)
+			infer_fail(r, it->why);
+		sent.ids = r->prompt.v;
+	}
+	return serve_reply_check(reply, &sent, it->why);
+}
+
+/* What became of it; what is wrong in it->why. */
+static enum serve_found look(
+    struct run *r, struct item *it, const struct http_done *d, struct serve_reply *reply)
+{
 	struct span body = {d->body.data, d->body.len};
 	struct buf says = {0};
 	int loading;
@@ -236,9 +251,7 @@ static enum serve_found look(
 		return FOUND_GOOD;
 	}
 	if (d->status == 200)
-		return serve_reply_read(reply, ep->route, body, it->why) < 0
-			   ? FOUND_SHAPE
-			   : serve_reply_check(reply, &sent, it->why);
+		return check(r, it, body, reply);
 	loading = serve_error_read(&says, body);
 	err_set(it->why, "transient", "HTTP %d: %s", d->status, buf_cstr(&says));
 	buf_free(&says);
@@ -356,8 +369,6 @@ void attempt_done(struct run *r, struct item *it, struct http_done *d)
 	it->not_before = 0;
 	if (d->retry_after > 0 && d->retry_after <= RETRY_AFTER_MAX)
 		it->not_before = r->now + (uint64_t)d->retry_after * 1000;
-	if (prompt_sent(r, it, it->why) < 0)
-		infer_fail(r, it->why);
 	ev.found = look(r, it, d, &reply);
 	it->outcome = serve_classify(&ev);
 	it->status = d->status;

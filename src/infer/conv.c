@@ -170,7 +170,9 @@ void conv_record(const struct conv *c, const struct rec *r, struct buf *out)
 
 		if (span_is_null(v))
 			continue;
-		buf_addf(out, ",\"%s\":", others[i]);
+		buf_adds(out, ",\"");
+		buf_adds(out, others[i]);
+		buf_adds(out, "\":");
 		buf_add(out, v.p, v.n);
 	}
 	buf_addc(out, '}');
@@ -222,7 +224,8 @@ void conv_answer(struct conv *c, struct span message, struct span generation, in
 		advance(c, message);
 	if (c->gens.len)
 		buf_addc(&c->gens, ',');
-	buf_addf(&c->gens, "{\"message\":%zu", at);
+	buf_adds(&c->gens, "{\"message\":");
+	buf_add_u64(&c->gens, at);
 	if (c->ended)
 		buf_addf(&c->gens, ",\"ended\":\"%s\"", c->ended);
 	if (c->other_arguments > 0)

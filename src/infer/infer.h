@@ -77,6 +77,7 @@ struct item {
 	uint64_t expect;  /* bytes: the longer the sooner */
 	struct call call; /* the request in flight */
 	char rid[RID_MAX];
+	size_t prompt_n;	      /* ids in it; 0: messages were sent */
 	uint64_t started, not_before; /* ms */
 	unsigned attempts;	      /* that counted */
 	unsigned sent;		      /* requests, for the rid */

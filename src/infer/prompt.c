@@ -32,10 +32,8 @@ struct span prompt_text(const struct item *it)
 
 int prompt_sent(struct run *r, const struct item *it, struct err *e)
 {
-	struct span text = prompt_text(it);
-
 	ints_reset(&r->prompt);
-	return text.p ? ids_read(&r->prompt, text, "prompt", e) : 0;
+	return ids_read(&r->prompt, prompt_text(it), "prompt", e);
 }
 
 /* A request that fits the context but not the cache can hang the server for everybody. */

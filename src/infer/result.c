@@ -45,11 +45,19 @@ static int blank(struct span string)
 	return 1;
 }
 
+/* No formats here: these are made a dozen times a record. */
+static void add_name(struct buf *b, const char *name)
+{
+	buf_adds(b, ",\"");
+	buf_adds(b, name);
+	buf_adds(b, "\":");
+}
+
 static void add_span(struct buf *b, const char *name, struct span v)
 {
 	if (!v.p)
 		return;
-	buf_addf(b, ",\"%s\":", name);
+	add_name(b, name);
 	buf_add(b, v.p, v.n);
 }
 
@@ -136,15 +144,17 @@ static int from_ids(struct run *r, struct item *it, const struct serve_reply *re
 
 static void add_count(struct buf *b, const char *name, int64_t n)
 {
-	if (n >= 0)
-		buf_addf(b, ",\"%s\":%lld", name, (long long)n);
+	if (n < 0)
+		return;
+	add_name(b, name);
+	buf_add_u64(b, (uint64_t)n);
 }
 
 static void write_generation(
     const struct run *r, const struct item *it, const struct serve_reply *reply, struct result *a)
 {
-	struct span sent = prompt_text(it);
-	size_t prompt = sent.p ? r->prompt.n : reply->prompt_ids.n;
+	struct span sent = reply->sent;
+	size_t prompt = sent.p ? it->prompt_n : reply->prompt_ids.n;
 	struct buf *b = &a->generation;
 	enum serve_finish f = reply->finish;
 	struct span message = {a->message.data, a->message.len};
@@ -163,14 +173,14 @@ static void write_generation(
 					  : -1);
 	add_span(b, "prompt_token_ids", sent);
 	if (!sent.p && prompt) {
-		buf_adds(b, ",\"prompt_token_ids\":");
+		add_name(b, "prompt_token_ids");
 		ids_write(b, reply->prompt_ids.v, prompt);
 	}
 	if (reply->has_ids) {
-		buf_adds(b, ",\"output_ids\":");
+		add_name(b, "output_ids");
 		ids_write(b, reply->ids.v, reply->ids.n);
 	}
-	buf_adds(b, ",\"model\":");
+	add_name(b, "model");
 	buf_add_json(b, r->model, strlen(r->model));
 	add_span(b, "weight_version", reply->weight_version);
 	add_span(b, "sampling", r->sampling);

@@ -97,6 +97,16 @@ static int read_ids(struct ints *out, int *has, struct span v, const char *name,
 	return ids_read(out, v, name, e);
 }
 
+/* The echo of the prompt: what was sent, to the byte, need not be read again. */
+static int read_prompt_ids(struct serve_reply *r, struct span v, const char *name, struct err *e)
+{
+	if (v.p && v.n == r->sent.n && memcmp(v.p, r->sent.p, v.n) == 0) {
+		r->echoed = r->has_prompt_ids = 1;
+		return 0;
+	}
+	return read_ids(&r->prompt_ids, &r->has_prompt_ids, v, name, e);
+}
+
 static int read_sglang(struct serve_reply *r, const struct top *t, struct err *e)
 {
 	struct meta m = {0};
@@ -123,8 +133,7 @@ static int read_sglang(struct serve_reply *r, const struct top *t, struct err *e
 	r->states = m.hidden_states;
 	if (read_ids(&r->ids, &r->has_ids, t->output_ids, "output_ids", e) < 0)
 		return -1;
-	return read_ids(
-	    &r->prompt_ids, &r->has_prompt_ids, t->prompt_token_ids, "prompt_token_ids", e);
+	return read_prompt_ids(r, t->prompt_token_ids, "prompt_token_ids", e);
 }
 
 static int read_llamacpp(struct serve_reply *r, const struct top *t, struct err *e)
@@ -210,7 +219,7 @@ static int read_openai(struct serve_reply *r, const struct top *t, int chat, str
 	/* vLLM's chat puts the prompt's ids beside choices, all else puts them in the choice */
 	ids = c.prompt_token_ids.p ? c.prompt_token_ids : t->prompt_token_ids;
 	if (read_ids(&r->ids, &r->has_ids, c.token_ids, "choices[0].token_ids", e) < 0 ||
-	    read_ids(&r->prompt_ids, &r->has_prompt_ids, ids, "prompt_token_ids", e) < 0)
+	    read_prompt_ids(r, ids, "prompt_token_ids", e) < 0)
 		return -1;
 	return r->has_ids ? 0 : read_logprobs(r, c.logprobs, e);
 }
@@ -218,11 +227,13 @@ static int read_openai(struct serve_reply *r, const struct top *t, int chat, str
 static void forget(struct serve_reply *r)
 {
 	struct ints ids = r->ids, prompt_ids = r->prompt_ids;
+	struct span sent = r->sent;
 
 	ids.n = prompt_ids.n = 0;
 	*r = (struct serve_reply){
 	    .ids = ids,
 	    .prompt_ids = prompt_ids,
+	    .sent = sent,
 	    .prompt_tokens = -1,
 	    .completion_tokens = -1,
 	    .matched = -1,
@@ -288,19 +299,20 @@ void serve_reply_free(struct serve_reply *r)
 static enum serve_found check_prompt(
     const struct serve_reply *r, const struct serve_sent *sent, struct err *e)
 {
-	size_t n = sent->ids ? sent->n : r->prompt_ids.n;
+	int known = sent->ids || r->echoed, echo = r->has_prompt_ids && !r->echoed;
+	size_t n = known ? sent->n : r->prompt_ids.n;
 
-	if (r->truncated || (sent->ids && r->prompt_tokens >= 0 && (size_t)r->prompt_tokens < n) ||
-	    (sent->ids && r->has_prompt_ids && r->prompt_ids.n < n)) {
+	if (r->truncated || (known && r->prompt_tokens >= 0 && (size_t)r->prompt_tokens < n) ||
+	    (known && echo && r->prompt_ids.n < n)) {
 		err_set(e, "reply", "the server cut the prompt: %zu ids sent, %lld used", n,
-		    (long long)(r->has_prompt_ids ? (int64_t)r->prompt_ids.n : r->prompt_tokens));
+		    (long long)(echo ? (int64_t)r->prompt_ids.n : r->prompt_tokens));
 		return FOUND_CUT;
 	}
-	if (sent->ids && r->has_prompt_ids && !ints_eq(&r->prompt_ids, sent->ids, sent->n)) {
+	if (sent->ids && echo && !ints_eq(&r->prompt_ids, sent->ids, sent->n)) {
 		err_set(e, "reply", "prompt_token_ids are not the ids that were sent");
 		return FOUND_MISMATCH;
 	}
-	if ((sent->ids || r->has_prompt_ids) && r->prompt_tokens >= 0 &&
+	if ((known || r->has_prompt_ids) && r->prompt_tokens >= 0 &&
 	    (size_t)r->prompt_tokens != n) {
 		err_set(e, "reply", "prompt_tokens is %lld for %zu ids",
 		    (long long)r->prompt_tokens, n);

@@ -41,6 +41,9 @@ struct serve_reply {
 	struct span states;	/* meta_info.hidden_states of SGLang: a JSON array */
 	struct ints ids, prompt_ids;
 	int has_ids, has_prompt_ids;
+	struct span
+	    sent;   /* the caller's to set before reading: the prompt's ids as they went out */
+	int echoed; /* the reply has them to the byte; prompt_ids is empty then */
 	int64_t prompt_tokens, completion_tokens; /* as the server counted; -1: not said */
 	int64_t matched;	      /* the stop token that ended it; -1: none, or a string */
 	int64_t retractions, waiting; /* load, where the reply says it; -1 */
@@ -54,7 +57,7 @@ void serve_reply_free(struct serve_reply *r);
 
 /* What was sent, to hold the reply against. */
 struct serve_sent {
-	const int32_t *ids; /* NULL: messages were sent */
+	const int32_t *ids; /* NULL: messages were sent, or the reply is `echoed` */
 	size_t n;
 	const char *rid; /* NULL: none */
 	uint64_t max_new_tokens;

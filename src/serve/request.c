@@ -113,12 +113,17 @@ static void add_comma(struct buf *b)
 		buf_addc(b, ',');
 }
 
-static void add_member(struct buf *b, struct span key, struct span val)
+static void add_name(struct buf *b, struct span key)
 {
 	add_comma(b);
 	buf_addc(b, '"');
 	buf_add(b, key.p, key.n);
 	buf_adds(b, "\":");
+}
+
+static void add_member(struct buf *b, struct span key, struct span val)
+{
+	add_name(b, key);
 	buf_add(b, val.p, val.n);
 }
 
@@ -276,7 +281,7 @@ static void add_prompt(struct buf *out, const struct serve_plan *p, const struct
 	const char *member = routes[p->opt.route].prompt;
 
 	if (member) {
-		buf_addf(out, "\"%s\":", member);
+		add_name(out, (struct span){member, strlen(member)});
 		ids_write(out, q->ids, q->n);
 		return;
 	}
@@ -294,9 +299,8 @@ void serve_write(struct buf *out, const struct serve_plan *p, const struct serve
 	add_prompt(out, p, q);
 	if (routes[p->opt.route].nested)
 		buf_adds(out, ",\"sampling_params\":{");
-	else
-		buf_addc(out, ',');
-	buf_addf(out, "\"%s\":%llu", limit, (unsigned long long)max);
+	add_name(out, (struct span){limit, strlen(limit)});
+	buf_add_u64(out, max);
 	if (p->inner.len) {
 		buf_addc(out, ',');
 		buf_add(out, p->inner.data, p->inner.len);
@@ -308,7 +312,7 @@ void serve_write(struct buf *out, const struct serve_plan *p, const struct serve
 		buf_add(out, p->fixed.data, p->fixed.len);
 	}
 	if (rid && q->rid) {
-		buf_addf(out, ",\"%s\":", rid);
+		add_name(out, (struct span){rid, strlen(rid)});
 		buf_add_json(out, q->rid, strlen(q->rid));
 	}
 	buf_addc(out, '}');

@@ -198,7 +198,8 @@ static void checks(void **state)
 	struct serve_reply r = {0};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(table); i++) {
+	for (size_t k = 0; k < 2 * COUNT(table); k++) {
+		size_t i = k / 2;
 		struct serve_sent sent = {.ids = sent_ids,
 		    .n = 3,
 		    .rid = "r1",
@@ -212,8 +213,13 @@ static void checks(void **state)
 
 		buf_addf(&b, frame, table[i].ids, table[i].prompt, table[i].rid, table[i].finish,
 		    table[i].prompt_tokens, table[i].completion_tokens);
+		/* with the text that was sent an equal echo is not read, and its ids not needed */
+		r.sent = k % 2 ? SPAN("[1,2,3]") : (struct span){NULL, 0};
 		assert_int_equal(
 		    serve_reply_read(&r, ROUTE_SGLANG, (struct span){b.data, b.len}, &e), 0);
+		assert_int_equal(r.echoed, k % 2 && strcmp(table[i].prompt, "1,2,3") == 0);
+		if (r.echoed)
+			sent.ids = NULL;
 		f = serve_reply_check(&r, &sent, &e);
 		if (f != table[i].want)
 			fail_msg(
