@@ -87,15 +87,13 @@ static void control(struct run *r, struct endpoint *ep, const struct serve_load 
 	ep->allowed = clamp(ep->allowed, 1, clamp(cache_bound(r, ep), 1, (double)ep->limit));
 }
 
-/* Requests, but no token since HANG_MS. */
-static void watch(struct run *r, struct endpoint *ep, const struct serve_load *l)
+/* Requests, but no token since HANG_MS. generated: so far. */
+static void watch(struct run *r, struct endpoint *ep, double generated)
 {
 	struct err why;
 
-	if (l->generated < 0)
-		return;
-	if (l->generated != ep->generated || ep->running == 0 || ep->made_at == 0) {
-		ep->generated = l->generated;
+	if (generated != ep->generated || ep->running == 0 || ep->made_at == 0) {
+		ep->generated = generated;
 		ep->made_at = r->now;
 		return;
 	}
@@ -112,8 +110,12 @@ void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	struct serve_load l;
 
 	ep->metrics.xfer = NULL;
-	if (d->curl != 0)
-		return; /* whether it lives is found out elsewhere */
+	if (d->curl != 0) {
+		/* one that has told its figures and now answers nobody makes no token either */
+		if (ep->state == EP_UP && ep->made_at)
+			watch(r, ep, ep->generated);
+		return;
+	}
 	if (d->status != 200 ||
 	    serve_load_read(&l, (struct span){d->body.data, d->body.len}) == 0) {
 		ep->blind = 1;
@@ -126,6 +128,6 @@ void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	if (r->o->adaptive && ep->state == EP_UP)
 		control(r, ep, &l);
 	ep->preemptions = l.preemptions;
-	if (ep->state == EP_UP)
-		watch(r, ep, &l);
+	if (ep->state == EP_UP && l.generated >= 0)
+		watch(r, ep, l.generated);
 }

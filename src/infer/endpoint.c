@@ -61,6 +61,17 @@ static struct endpoint *find(struct run *r, const struct endpoint *like)
 	return NULL;
 }
 
+/* One that was taken from the list is on it again, perhaps before it had finished what it has. */
+static void welcome(struct run *r, struct endpoint *ep)
+{
+	if (ep->probe.xfer)
+		ep->state = ep->stage == PROBE_HEALTH ? EP_SUSPECT : EP_ASKED;
+	else if (ep->running)
+		ep->state = EP_UP;
+	else
+		probe_facts(r, ep);
+}
+
 static void add(struct run *r, const char *url, struct opt_list *seen)
 {
 	struct endpoint *new = endpoint_new(url), *old = find(r, new);
@@ -68,8 +79,8 @@ static void add(struct run *r, const char *url, struct opt_list *seen)
 	if (old) {
 		endpoint_free(new);
 		new = old;
-		if (new->state == EP_LEAVING &&new->running == 0 && !new->probe.xfer)
-			probe_facts(r, new);
+		if (new->state == EP_LEAVING)
+			welcome(r, new);
 	} else {
 		r->ep = xgrow(r->ep, &r->cep, r->nep + 1, sizeof(struct endpoint *));
 		r->ep[r->nep++] = new;

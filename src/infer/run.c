@@ -295,7 +295,17 @@ static void close_all(struct run *r)
 		signals_close(r->signals);
 }
 
-/* Everything is accounted for: FILE.part becomes FILE. */
+static void say_kept(struct run *r, const struct part *part)
+{
+	const char *path = part ? part_path(part) : NULL;
+
+	if (path)
+		report_line(
+		    r, "%s keeps what is done; the same command with --resume goes on", path);
+}
+
+/* Everything is accounted for: FILE.part becomes FILE, once the rejects and the statistics are in
+ * their places. */
 static int complete(struct run *r, struct err *e)
 {
 	struct part *part = r->part;
@@ -304,10 +314,14 @@ static int complete(struct run *r, struct err *e)
 		return dry_finish(r, e);
 	report_summary(r);
 	report_stats(r);
-	r->part = NULL;
-	if (part_finish(part, e) < 0 || flow_finish(r->flow, e) < 0)
+	if (flow_finish(r->flow, e) < 0) {
+		say_kept(r, part);
 		return -1;
+	}
 	r->flow = NULL;
+	r->part = NULL;
+	if (part_finish(part, e) < 0)
+		return -1;
 	turns_close(&r->turns, 1);
 	return 0;
 }
@@ -316,16 +330,13 @@ static int complete(struct run *r, struct err *e)
 static int give_up(struct run *r, struct err *e)
 {
 	struct part *part = r->part;
-	const char *path = part ? part_path(part) : NULL;
 
 	farewell(r);
 	if (r->flow) {
 		report_summary(r);
 		if (r->signal)
 			report_line(r, "stopped by signal %d", r->signal);
-		if (path)
-			report_line(r,
-			    "%s keeps what is done; the same command with --resume goes on", path);
+		say_kept(r, part);
 	}
 	r->part = NULL;
 	if (part && part_close(part, e) < 0)

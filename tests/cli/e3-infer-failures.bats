@@ -308,6 +308,20 @@ while True:
 	[ ! -s rej ]
 }
 
+@test "ours: a disk that is full under the rejects or the counts leaves the output unfinished" {
+	serve
+	{ rows 5; echo bad; } >in
+	for f in "--rejects /dev/full" "--rejects rej --stats /dev/full"; do
+		rm -f out rej
+		run -1 infer -q $f -o out in
+		[[ $output == *"out.part keeps what is done"*"/dev/full: No space left"* ]]
+		[ ! -e out ]
+		infer -q --resume --rejects rej -o out in
+		once 5 out
+		[ "$(wc -l <rej)" -eq 1 ]
+	done
+}
+
 @test "ours: a reader that goes away" {
 	serve
 	rows 200 >in
@@ -345,6 +359,30 @@ while True:
 	once 150 out
 	grep -q "$a: down" err
 	grep -q ' 0 retries' err
+}
+
+@test "a server that is taken off the list and put back on it works again" {
+	serve --latency 1000
+	a=$U
+	serve --latency 100
+	rows 60 >in
+	echo "$a" >servers
+	e3-infer --servers servers --model "$MODEL" --concurrency 2 --max-new-tokens 64 -o out in 2>err &
+	I=$!
+	U=$a begun
+	echo "$U" >servers
+	kill -HUP $I
+	for _ in $(seq 100); do
+		grep -q 'read again: 2' err && break
+		sleep 0.02
+	done
+	printf '%s\n%s\n' "$a" "$U" >servers
+	kill -HUP $I
+	sleep 0.2
+	kill -USR1 $I
+	wait $I
+	once 60 out
+	grep -q "$a: up, 2 of 2 in flight" err
 }
 
 @test "the servers file is read again on SIGHUP" {

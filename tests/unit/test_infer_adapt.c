@@ -150,6 +150,32 @@ static void a_server_that_hangs(void **state)
 	endpoint_free(ep);
 }
 
+/* Its whole process hangs: not even its figures come. Who never told any is not judged by that. */
+static void a_server_that_answers_nobody(void **state)
+{
+	struct options o = {0};
+	struct endpoint *ep = endpoint_new("http://x");
+	struct run r = {.o = &o, .now = 100000, .say = silent};
+	struct http_done d = {.curl = 28};
+
+	(void)state;
+	r.progress = progress_open(PROGRESS_OFF);
+	ep->state = EP_UP;
+	ep->running = 3;
+	for (int i = 0; i < 20; i++, r.now += 60000)
+		adapt_done(&r, ep, &d);
+	assert_int_equal(ep->state, EP_UP);
+	tell(&r, ep, "vllm:generation_tokens_total 5\n");
+	r.now += 299000;
+	adapt_done(&r, ep, &d);
+	assert_int_equal(ep->state, EP_UP);
+	r.now += 1000;
+	adapt_done(&r, ep, &d);
+	assert_int_equal(ep->state, EP_DOWN);
+	progress_close(r.progress);
+	endpoint_free(ep);
+}
+
 static char said[200];
 
 static void hear(const char *text)
@@ -205,6 +231,7 @@ int main(void)
 	    cmocka_unit_test(bounded_by_the_cache),
 	    cmocka_unit_test(without_adaptive_nothing_moves),
 	    cmocka_unit_test(a_server_that_hangs),
+	    cmocka_unit_test(a_server_that_answers_nobody),
 	    cmocka_unit_test(no_metrics),
 	    cmocka_unit_test(a_server_that_stays_away),
 	};
