@@ -7,6 +7,7 @@
  *	probe.c		asking a server what it is, and whether it works
  *	attempt.c	one request: out, back, and what its end means
  *	result.c	a reply as a message and a generation
+ *	params.c	what shapes an answer beside the record
  *	resume.c	what an earlier run left: done records, carried rejects
  *	turns.c		finished turns of unfinished conversations
  *	adapt.c		--adaptive: how many at once
@@ -175,10 +176,11 @@ struct run {
 	struct order order;
 	struct resume resume;
 	char model[256];   /* what the servers serve */
-	struct buf params; /* what infer_key covers beside the record */
+	struct buf params; /* what infer_key covers beside the record: params.h */
 	struct serve_plan *sampling_plan;
 	struct span sampling; /* what is asked for, as JSON: the plan's */
 	int starting;	      /* no server is known yet: nothing is read */
+	int begun;	      /* something is to be asked: the output is FILE.part */
 	uint64_t seq;	      /* records read */
 	size_t window;	      /* records in the program */
 	size_t window_max;

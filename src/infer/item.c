@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "infer/infer.h"
+#include "infer/params.h"
 
 #define BODY_MAX ((size_t)64 << 10) /* of a reply that a reject keeps */
 
@@ -131,6 +132,33 @@ static void carry(struct run *r, struct item *it, const struct carried *c)
 	settle(r, it);
 }
 
+/* The run ends before the output is touched, or where it stands. */
+static void changed(struct run *r, struct item *it)
+{
+	struct buf how = {0};
+
+	params_difference(&how, r, it);
+	err_set(it->why, "changed",
+	    "%s:%llu: %s has an answer of this id, made with%s: give the same, or write elsewhere",
+	    it->job->file, (unsigned long long)it->job->number, r->o->flow.output,
+	    how.len ? buf_cstr(&how) : " another record, --template or --date");
+	infer_fail(r, it->why);
+	item_forget(r, it);
+	buf_free(&how);
+}
+
+/* The first that has to be asked: FILE becomes FILE.part. */
+static void begin(struct run *r)
+{
+	struct err e;
+
+	if (r->begun)
+		return;
+	r->begun = 1;
+	if (r->part && part_begin(r->part, &e) < 0)
+		infer_fail(r, &e);
+}
+
 /* What an earlier run says of the record. 1: it is settled. */
 static int settle_earlier(struct run *r, struct item *it)
 {
@@ -141,15 +169,7 @@ static int settle_earlier(struct run *r, struct item *it)
 		it->job->verdict = FLOW_RESUMED;
 		settle(r, it);
 		return 1;
-	case RESUME_CHANGED:
-		err_set(it->why, "changed",
-		    "%s:%llu: %s has this id's answer, but to another record or with other options "
-		    "(--turns, --extra, the model's folder): resume with the old ones, or write "
-		    "elsewhere",
-		    it->job->file, (unsigned long long)it->job->number, part_path(r->part));
-		infer_fail(r, it->why);
-		item_forget(r, it);
-		return 1;
+	case RESUME_CHANGED: changed(r, it); return 1;
 	case RESUME_NEW: break;
 	}
 	if (c && c->permanent && !r->o->retry_rejects) {
@@ -199,6 +219,7 @@ void item_take(struct run *r, struct flow_held *held)
 		/* what was dropped is the best guess at what will come */
 		it->expect = it->job->line.n + 4 * it->conv.dropped_bytes;
 		it->job->verdict = FLOW_HOLD;
+		begin(r);
 		queue_add(&r->queue, it);
 	}
 }

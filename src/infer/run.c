@@ -15,6 +15,7 @@
 #include "infer/infer.h"
 #include "infer/item.h"
 #include "infer/loop.h"
+#include "infer/params.h"
 #include "infer/report.h"
 #include "infer/signals.h"
 #include "io/lines.h"
@@ -142,19 +143,6 @@ static void farewell(struct run *r)
 
 /* ---- opening and closing ---- */
 
-/* What infer_key covers beside the record. */
-static void set_params(struct run *r)
-{
-	const struct options *o = r->o;
-
-	buf_addf(&r->params, "model=%s turns=%d ids=%d", r->model, o->turns, !o->no_ids);
-	if (o->model)
-		buf_addf(&r->params, " rendered served-by=%d template=%s date=%s", o->served_by,
-		    o->template ? o->template : "", o->date ? o->date : "");
-	buf_adds(&r->params, " sampling=");
-	buf_add(&r->params, r->sampling.p, r->sampling.n);
-}
-
 static int open_chat(struct run *r, struct err *e)
 {
 	struct chat_opt c = {r->o->model, r->o->template, r->o->date,
@@ -224,11 +212,9 @@ static int begin_output(struct run *r, struct err *e)
 	const struct options *o = r->o;
 	struct flow_opt f = o->flow;
 
-	set_params(r);
+	params_write(&r->params, r);
 	if (resume_check_model(&r->resume, r->model, e) < 0)
 		return err_prefix(e, "%s: ", f.output);
-	if (r->part && part_begin(r->part, e) < 0)
-		return -1;
 	if (open_turns(r, e) < 0)
 		return -1;
 	if (o->resume && f.rejects && resume_rejects(&r->resume, f.rejects, e) < 0)
@@ -297,7 +283,7 @@ static void close_all(struct run *r)
 
 static void say_kept(struct run *r, const struct part *part)
 {
-	const char *path = part ? part_path(part) : NULL;
+	const char *path = part && r->begun ? part_path(part) : NULL;
 
 	if (path)
 		report_line(

@@ -80,10 +80,26 @@ load infer
 	infer -q -o out in
 	run -1 infer --resume --temperature 1 -o out in
 	[[ $output == *'{"max_new_tokens":64}'*'"temperature":1.0'* ]]
+	touch -d @1000 out
+	for t in '--turns last|--turns all' 'ids|--no-ids' '--served-by hf|--served-by vllm' \
+		'--turns last --served-by hf|--turns all --served-by sglang' \
+		"another record, --template or --date|--date 2026-01-01"; do
+		run -1 infer -q --resume ${t#*|} -o out in
+		[ "$output" = "e3-infer: in:1: out has an answer of this id, made with ${t%|*}: give the same, or write elsewhere" ]
+	done
+	run -1 e3-infer -q --server "$U" --api sglang --max-new-tokens 64 --resume -o out in
+	[[ $output == *": out has an answer of this id, made with --model: "* ]]
 	sed -i 's/question 2/another question/' in
-	run -1 infer --resume -o out in
-	[[ $output == *"in:2: "* ]]
-	[ "$(cat out out.part 2>/dev/null | wc -l)" -eq 3 ]
+	run -1 infer -q --resume -o out in
+	[[ $output == "e3-infer: in:2: out has an answer of this id, made with another record, "* ]]
+	# all of this leaves the output as it is; one that begins to answer does not
+	[ "$(stat -c %Y out)" = 1000 ]
+	[ ! -e out.part ]
+	rows 4 | tail -n 1 | cat - in >in2
+	run -1 infer -q --resume -o out in2
+	[[ $output == *"out.part keeps what is done"*"in2:3: out has an answer"* ]]
+	[ "$(wc -l <out.part)" -ge 3 ]
+	[ ! -e out ]
 }
 
 @test "a second run on the same output is refused" {

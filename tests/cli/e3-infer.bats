@@ -278,12 +278,12 @@ odd() {
 			once 3 out rej
 			got=$(jq -c "[.answers, .statuses.ok, .statuses.$status, .retries, .out, .rejected]" st)
 			marked=$(jq -r '.generations[0].status' out | grep -vc '^ok$' || true)
-			reject=$(jq -c '.reject | [.class, .attempts, .permanent, .reason, .status]' rej)
+			reject=$(jq -c '.reject | [.class, .attempts, .permanent, .reason, .status, (.body | length > 20)]' rej)
 			case $policy$attempts in
 			keep5) want="[3,2,1,0,3,0] 1 " ;;
-			drop5) want="[3,2,1,0,2,1] 0 [\"$status\",1,true,\"the answer is $status\",200]" ;;
+			drop5) want="[3,2,1,0,2,1] 0 [\"$status\",1,true,\"the answer is $status\",200,true]" ;;
 			retry5) want="[4,3,1,1,3,0] 0 " ;;
-			retry1) want="[3,2,1,0,2,1] 0 [\"$status\",1,null,\"given up after 1 attempt: the answer is $status\",200]" ;;
+			retry1) want="[3,2,1,0,2,1] 0 [\"$status\",1,null,\"given up after 1 attempt: the answer is $status\",200,true]" ;;
 			esac
 			[ "$got $marked $reject" = "$want" ] || {
 				echo "$fault $policy: $got $marked $reject"
