@@ -5,6 +5,7 @@
 
 #include "infer/endpoint.h"
 #include "infer/infer.h"
+#include "infer/report.h"
 
 #define ASK_MS	  30000
 #define TRIAL_MS  300000
@@ -104,10 +105,25 @@ void probe_trial(struct run *r, struct endpoint *ep)
 	ints_free(&ids);
 }
 
-static void fail_run(struct run *r, const struct endpoint *ep, struct err *e)
+static int has_others(const struct run *r, const struct endpoint *ep)
+{
+	for (size_t i = 0; i < r->nep; i++)
+		if (r->ep[i] != ep && r->ep[i]->state != EP_LEAVING)
+			return 1;
+	return 0;
+}
+
+/* It can't be used. A server that joins a run of days does not end it. */
+static void refuse(struct run *r, struct endpoint *ep, struct err *e)
 {
 	err_prefix(e, "%s: ", ep->url);
-	infer_fail(r, e);
+	if (!r->flow || ep->was_up || !has_others(r, ep)) {
+		infer_fail(r, e);
+		return;
+	}
+	ep->state = EP_LEAVING;
+	ep->stage = PROBE_NONE;
+	report_line(r, "%s: left out", e->msg);
 }
 
 /* One run is one model: what it was a moment ago, and what the other servers have, must hold. */
@@ -189,7 +205,7 @@ static void facts_step(struct run *r, struct endpoint *ep, const struct http_don
 	if (ep->asking < serve_nprobes)
 		ask(r, ep);
 	else if (accept_facts(r, ep, &e) < 0)
-		fail_run(r, ep, &e);
+		refuse(r, ep, &e);
 	else
 		probe_trial(r, ep);
 }
@@ -233,7 +249,7 @@ static void trial_step(struct run *r, struct endpoint *ep, const struct http_don
 			err_prefix(
 			    &e, "%s", "(start it so that it does, give --api, or --no-ids): ");
 		err_prefix(&e, "a test request for one token fails: %s: ", out.name);
-		fail_run(r, ep, &e);
+		refuse(r, ep, &e);
 	}
 	serve_reply_free(&reply);
 	buf_free(&says);
@@ -286,7 +302,7 @@ void probe_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	if (d->curl != 0 && (out.class == CLASS_CONFIG || out.class == CLASS_OURS)) {
 		err_set(&e, "config", "%s: %s", out.name,
 		    d->sys_errno ? strerror(d->sys_errno) : d->why);
-		fail_run(r, ep, &e);
+		refuse(r, ep, &e);
 		return;
 	}
 	if (is_absent(ep, d, &e)) {

@@ -361,6 +361,32 @@ while True:
 	grep -q ' 0 retries' err
 }
 
+@test "a server that joins with another model is left out; one that is alone with it ends the run" {
+	serve --latency 100
+	a=$U
+	rows 60 >in
+	echo "$a" >servers
+	serve --served-model other
+	for list in "$a $U" "$U"; do
+		echo "$a" >servers
+		rm -f out
+		e3-infer --servers servers --model "$MODEL" --concurrency 4 --max-new-tokens 64 -o out in 2>err &
+		I=$!
+		U=$a begun
+		tr ' ' '\n' <<<"$list" >servers
+		kill -HUP $I
+		rc=0
+		wait $I || rc=$?
+		grep -q "$U: serves other, the run is with $MODEL" err
+		if [ "$list" = "$U" ]; then
+			[ $rc -eq 1 ]
+		else
+			grep -q ': left out$' err
+			once 60 out
+		fi
+	done
+}
+
 @test "a server that is taken off the list and put back on it works again" {
 	serve --latency 1000
 	a=$U
