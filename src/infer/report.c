@@ -127,6 +127,44 @@ void report_server(struct run *r, const struct endpoint *ep)
 	buf_free(&b);
 }
 
+static void add_statuses(struct buf *b, const struct run *r)
+{
+	const char *sep = ": ";
+
+	for (size_t i = 0; i < STATUS_N; i++) {
+		if (r->n.statuses[i] == 0)
+			continue;
+		buf_addf(
+		    b, "%s%llu %s", sep, (unsigned long long)r->n.statuses[i], infer_statuses[i]);
+		if (i != STATUS_OK)
+			buf_addf(
+			    b, " (%.3g%%)", 100 * (double)r->n.statuses[i] / (double)r->n.answers);
+		sep = ", ";
+	}
+}
+
+/* All that was answered so far. */
+static void say_answers(struct run *r)
+{
+	struct buf b = {0};
+
+	buf_addf(&b, "%llu answers", (unsigned long long)r->n.answers);
+	add_statuses(&b, r);
+	buf_adds(&b, "; ");
+	report_number(&b, (double)r->n.prompt_tokens);
+	buf_adds(&b, " tokens in, ");
+	report_number(&b, (double)r->n.completion_tokens);
+	buf_adds(&b, " out in ");
+	report_time(&b, elapsed(r));
+	buf_adds(&b, " (");
+	add_rate(&b, r);
+	buf_addf(&b, "); %llu requests, %llu retries, %llu outages",
+	    (unsigned long long)r->n.requests, (unsigned long long)r->n.retries,
+	    (unsigned long long)r->n.outages);
+	report_line(r, "%s", buf_cstr(&b));
+	buf_free(&b);
+}
+
 static const struct item *oldest(const struct run *r)
 {
 	const struct item *old = r->flying;
@@ -144,6 +182,7 @@ void report_state(struct run *r)
 
 	add_progress(&b, r);
 	report_line(r, "%s", buf_cstr(&b));
+	say_answers(r);
 	for (size_t i = 0; i < r->nep; i++) {
 		const struct endpoint *ep = r->ep[i];
 
@@ -162,47 +201,14 @@ void report_state(struct run *r)
 	buf_free(&b);
 }
 
-static void add_statuses(struct buf *b, const struct run *r)
-{
-	const char *sep = ": ";
-
-	for (size_t i = 0; i < STATUS_N; i++) {
-		if (r->n.statuses[i] == 0)
-			continue;
-		buf_addf(
-		    b, "%s%llu %s", sep, (unsigned long long)r->n.statuses[i], infer_statuses[i]);
-		if (i != STATUS_OK)
-			buf_addf(
-			    b, " (%.3g%%)", 100 * (double)r->n.statuses[i] / (double)r->n.answers);
-		sep = ", ";
-	}
-}
-
 void report_summary(struct run *r)
 {
-	struct buf b = {0};
-
 	if (r->o->flow.quiet)
 		return;
-	if (r->n.requests == 0) {
+	if (r->n.requests == 0)
 		report_line(r, "nothing was left to ask");
-		return;
-	}
-	buf_addf(&b, "%llu answers", (unsigned long long)r->n.answers);
-	add_statuses(&b, r);
-	buf_adds(&b, "; ");
-	report_number(&b, (double)r->n.prompt_tokens);
-	buf_adds(&b, " tokens in, ");
-	report_number(&b, (double)r->n.completion_tokens);
-	buf_adds(&b, " out in ");
-	report_time(&b, elapsed(r));
-	buf_adds(&b, " (");
-	add_rate(&b, r);
-	buf_addf(&b, "); %llu requests, %llu retries, %llu outages",
-	    (unsigned long long)r->n.requests, (unsigned long long)r->n.retries,
-	    (unsigned long long)r->n.outages);
-	report_line(r, "%s", buf_cstr(&b));
-	buf_free(&b);
+	else
+		say_answers(r);
 }
 
 void report_stats(struct run *r)

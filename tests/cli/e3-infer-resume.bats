@@ -178,13 +178,14 @@ load infer
 }
 
 @test "SIGUSR1 tells the state" {
-	serve --latency 1500
+	serve --latency 1500 --fault length@2 --fault slow@2:0
 	rows 10 >in
 	infer -q -o out in 2>err &
 	I=$!
 	begun
 	kill -USR1 $I
 	wait $I
+	grep -q ': 1 answers: 1 length (100%); [0-9]* tokens in, 64 out in ' err
 	grep -q "$U: up, 8 of 8 in flight" err
 	grep -q 'oldest in flight: e3;' err
 }
