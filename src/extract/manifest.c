@@ -57,6 +57,11 @@ int setinfo_read_layers(struct setinfo *s, struct span text, struct err *e)
 	return 0;
 }
 
+int setinfo_embedding(const struct setinfo *s)
+{
+	return s->convention == LAYERS_IN ? 0 : STATES_NONE;
+}
+
 /* ---- writing ---- */
 
 static json_t *layer_array(const struct setinfo *s)

@@ -29,6 +29,10 @@ struct setinfo {
 void setinfo_layers(struct buf *out, const struct setinfo *s);
 int setinfo_read_layers(struct setinfo *s, struct span text, struct err *e);
 
+/* The number of the layer that is the embedding's output, whose rows may all be equal; STATES_NONE
+ * where layers are counted by what leaves them. */
+int setinfo_embedding(const struct setinfo *s);
+
 int setinfo_save(const struct setinfo *s, const char *out_dir, struct err *e);
 void setinfo_remove(const char *out_dir);
 /* Class "missing" where there is no manifest. */

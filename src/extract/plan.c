@@ -265,11 +265,6 @@ struct capture_want plan_want(const struct plan *p, const int32_t *ids, size_t n
 	    .n = n};
 }
 
-int plan_embedding(const struct plan *p)
-{
-	return p->set.convention == LAYERS_IN ? 0 : -2;
-}
-
 uint64_t plan_bytes(const struct plan *p, uint64_t n)
 {
 	uint64_t layers = p->set.nlayers + (p->set.last ? 1 : 0);

@@ -36,10 +36,6 @@ int plan_adopt(struct plan *p, const struct capture *c, const struct setinfo *ol
 /* A later one. */
 int plan_agree(const struct plan *p, const struct capture *c, struct err *e);
 
-/* The layer number by which the embedding output is exempt from the check of constant rows: 0 where
- * layers are counted as inputs, else none (-2). */
-int plan_embedding(const struct plan *p);
-
 /* Bytes that a record of n tokens takes on disk, and in the dump directory; 0 where the hidden size
  * is not known. */
 uint64_t plan_bytes(const struct plan *p, uint64_t n);

@@ -39,7 +39,7 @@ static char *other_type(const struct plan *p, struct sample *s, struct err *e)
 {
 	char *own = states_cast(&s->states, p->set.dtype, e);
 
-	if (own && states_check(&s->states, plan_embedding(p), e) < 0) {
+	if (own && states_check(&s->states, setinfo_embedding(&p->set), e) < 0) {
 		free(own);
 		return NULL;
 	}
@@ -55,7 +55,7 @@ int produce(
 
 	*out = (struct product){0};
 	name_layers(p, &s->states);
-	if (states_check(&s->states, plan_embedding(p), e) < 0)
+	if (states_check(&s->states, setinfo_embedding(&p->set), e) < 0)
 		return -1;
 	look_at(&out->look, &s->states);
 	if (p->o->apply_norm)

@@ -12,11 +12,11 @@
  *	disk.c		space: forecast, back-pressure, the stop before the disk is full
  *
  * One loop on one thread, and a pool that checks and writes. A record in the window is in one
- *state; only AT_WORK belongs to the pool. The window is a ring in input order; its head is settled
- *first, so that the index keeps the order of the input.
+ * state; only AT_WORK belongs to the pool. The window is a ring in input order; its head is settled
+ * first, so that the index keeps the order of the input.
  *
  * Memory: the window (twice what is in flight, and 64) of records with their ids; states are
- *mapped, not held.
+ * mapped, not held.
  */
 #ifndef E3_EXTRACT_RUN_H
 #define E3_EXTRACT_RUN_H

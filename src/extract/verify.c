@@ -36,7 +36,7 @@ static int check_values(const struct verify_set *v, struct states *s, struct err
 		return err_set(e, "dtype", "%s of hidden size %zu, the set is %s of %llu",
 		    dtypes[s->dtype].name, s->hidden, dtypes[v->set.dtype].name,
 		    (unsigned long long)v->set.hidden);
-	return states_check(s, v->set.convention == LAYERS_IN ? 0 : -2, e);
+	return states_check(s, setinfo_embedding(&v->set), e);
 }
 
 static int check_open(

@@ -2,16 +2,20 @@
  *
  * A file of our own for one record: ids, mask and states. Numbers are little-endian.
  *
- *	0	8	89 45 33 48 53 0d 0a 1a (".E3HS" and ends of line, to show a text transfer)
+ *	0	8	89 45 33 48 53 0d 0a 1a: "E3HS" and ends of line, to show text transfers
  *	8	4	version, 1
  *	12	4	dtype: 1 bf16, 2 f16, 3 f32
  *	16	8	S, tokens
  *	24	8	H, hidden size
- *	32	4	K, layers: aux, ascending, then the last where bit 0 of the flags is set
- *	36	4	flags: 1 with the last layer, 2 with a mask, 4 the last is before the final
- *norm, 8 it is after 40	4	R, rows in a block 44	4	I, bytes of the id 48	I
- *id; zeros up to a multiple of 8 4*S	input_ids S	loss_mask, with flag 2; zeros up to a
- *multiple of 8 8	xxh64 (seed 0) of all that stands before
+ *	32	4	K, layers: aux, ascending, then the last if flag 1 is set
+ *	36	4	flags: 1 the last layer is there, 2 a mask is there,
+ *			4 the last is before the final norm, 8 it is after
+ *	40	4	R, rows in a block
+ *	44	4	I, bytes of the id
+ *	48	I	id; zeros up to a multiple of 8
+ *		4*S	input_ids
+ *		S	loss_mask, with flag 2; zeros up to a multiple of 8
+ *		8	xxh64 (seed 0) of all that stands before
  *
  * and then blocks, layer by layer, R rows of it each, the last with what is left:
  *

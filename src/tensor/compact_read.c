@@ -7,6 +7,7 @@
 #include "io/pack.h"
 #include "tensor/compact.h"
 #include "tensor/compact_int.h"
+#include "tensor/le.h"
 #include "tensor/map.h"
 #include "tensor/planes.h"
 
@@ -22,28 +23,19 @@ struct compact_file {
 	char *elements; /* [K][S][H] */
 };
 
-static uint64_t get(const char *p, int bytes)
-{
-	uint64_t v = 0;
-
-	for (int i = 0; i < bytes; i++)
-		v |= (uint64_t)(unsigned char)p[i] << (8 * i);
-	return v;
-}
-
 /* ---- head ---- */
 
 static int read_shape(struct compact_file *f, struct err *e)
 {
 	const char *p = f->all.p;
-	uint64_t dtype = get(p + 12, 4), n = get(p + 16, 8), hidden = get(p + 24, 8);
-	uint64_t slots = get(p + 32, 4), flags = get(p + 36, 4), rows = get(p + 40, 4);
+	uint64_t dtype = le_get(p + 12, 4), n = le_get(p + 16, 8), hidden = le_get(p + 24, 8);
+	uint64_t slots = le_get(p + 32, 4), flags = le_get(p + 36, 4), rows = le_get(p + 40, 4);
 	struct states *s = &f->c.states;
 	uint64_t row;
 
-	if (get(p + 8, 4) != COMPACT_VERSION)
+	if (le_get(p + 8, 4) != COMPACT_VERSION)
 		return err_set(e, "format", "version %llu of the compact format, known is %d",
-		    (unsigned long long)get(p + 8, 4), COMPACT_VERSION);
+		    (unsigned long long)le_get(p + 8, 4), COMPACT_VERSION);
 	if (dtype == 0 || dtype >= COMPACT_DTYPES)
 		return err_set(e, "format", "unknown dtype %llu", (unsigned long long)dtype);
 	s->dtype = compact_dtypes[dtype];
@@ -76,7 +68,7 @@ static void read_rows(struct compact_file *f, const char *ids, const char *mask)
 
 	f->rows = xreallocarray(NULL, 2 * n + 1, sizeof(*f->rows));
 	for (size_t i = 0; i < n; i++) {
-		f->rows[i] = (int64_t)get(ids + 4 * i, 4);
+		f->rows[i] = (int64_t)le_get(ids + 4 * i, 4);
 		f->rows[n + i] = mask ? (unsigned char)mask[i] : 0;
 	}
 	f->c.ids = f->rows;
@@ -97,15 +89,15 @@ static int read_head(struct compact_file *f, size_t *at, struct err *e)
 	if (read_shape(f, e) < 0)
 		return -1;
 	n = f->c.n;
-	masked = (get(p + 36, 4) & COMPACT_MASK) != 0;
-	id = get(p + 44, 4);
+	masked = (le_get(p + 36, 4) & COMPACT_MASK) != 0;
+	id = le_get(p + 44, 4);
 	ids = COMPACT_HEAD + id + compact_pad((size_t)id);
 	mask = ids + 4 * n;
 	end = mask + (masked ? n : 0);
 	end += compact_pad((size_t)end);
 	if (end > f->all.n || f->all.n - end < 8)
 		return err_set(e, "truncated", "the ids reach over the end of the file");
-	if (get(p + end, 8) != hash64(p, (size_t)end, 0))
+	if (le_get(p + end, 8) != hash64(p, (size_t)end, 0))
 		return err_set(e, "checksum", "its head has another xxh64 than it says");
 	f->c.id = (struct span){p + COMPACT_HEAD, (size_t)id};
 	read_rows(f, p + ids, masked ? p + mask : NULL);
@@ -147,10 +139,10 @@ static int read_block(struct reading *r, char *to, size_t n, size_t size, struct
 		return err_set(e, "truncated", "the file ends within its blocks");
 	r->p += 8 + 4 * size;
 	for (size_t k = 0; k < size; k++)
-		if (read_plane(r, r->planes + k * n, n, get(head + 8 + 4 * k, 4), e) < 0)
+		if (read_plane(r, r->planes + k * n, n, le_get(head + 8 + 4 * k, 4), e) < 0)
 			return -1;
 	planes_join(to, r->planes, n, size);
-	if (hash64(to, n * size, 0) != get(head, 8))
+	if (hash64(to, n * size, 0) != le_get(head, 8))
 		return err_set(e, "checksum", "another xxh64 than it says");
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "io/pack.h"
 #include "tensor/compact.h"
 #include "tensor/compact_int.h"
+#include "tensor/le.h"
 #include "tensor/planes.h"
 #include "tensor/save.h"
 
@@ -14,15 +15,9 @@
  * stay in a second-level cache. TRY: of a plane, to see whether packing is worth it. */
 enum { BLOCK = 1 << 20, TRY = 16 << 10 };
 
-static void put(struct buf *b, uint64_t v, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		buf_addc(b, (char)(v >> (8 * i) & 0xff));
-}
-
 static void pad(struct buf *b)
 {
-	put(b, 0, (int)compact_pad(b->len));
+	le_put(b, 0, (int)compact_pad(b->len));
 }
 
 static uint32_t flags_of(const struct compact *c)
@@ -57,14 +52,14 @@ static int write_head(struct save *f, const struct compact *c, struct err *e)
 	int rc = 0;
 
 	buf_add(&b, COMPACT_MAGIC, 8);
-	put(&b, COMPACT_VERSION, 4);
-	put(&b, number_of(s->dtype), 4);
-	put(&b, c->n, 8);
-	put(&b, s->hidden, 8);
-	put(&b, s->nslots, 4);
-	put(&b, flags_of(c), 4);
-	put(&b, rows_of_block(s), 4);
-	put(&b, c->id.n, 4);
+	le_put(&b, COMPACT_VERSION, 4);
+	le_put(&b, number_of(s->dtype), 4);
+	le_put(&b, c->n, 8);
+	le_put(&b, s->hidden, 8);
+	le_put(&b, s->nslots, 4);
+	le_put(&b, flags_of(c), 4);
+	le_put(&b, rows_of_block(s), 4);
+	le_put(&b, c->id.n, 4);
 	buf_add(&b, c->id.p, c->id.n);
 	pad(&b);
 	for (size_t i = 0; rc == 0 && i < c->n; i++)
@@ -72,11 +67,11 @@ static int write_head(struct save *f, const struct compact *c, struct err *e)
 			rc = err_set(e, "range", "input_ids[%zu]: %lld is no token id", i,
 			    (long long)c->ids[i]);
 		else
-			put(&b, (uint64_t)c->ids[i], 4);
+			le_put(&b, (uint64_t)c->ids[i], 4);
 	for (size_t i = 0; c->mask && i < c->n; i++)
-		put(&b, c->mask[i] != 0, 1);
+		le_put(&b, c->mask[i] != 0, 1);
 	pad(&b);
-	put(&b, hash64(b.data, b.len, 0), 8);
+	le_put(&b, hash64(b.data, b.len, 0), 8);
 	if (rc == 0)
 		rc = save_write(f, b.data, b.len, e);
 	buf_free(&b);
@@ -110,10 +105,10 @@ static int write_block(
 	int rc;
 
 	planes_split(w->planes, w->rows, elements, size);
-	put(&head, hash64(w->rows, elements * size, 0), 8);
+	le_put(&head, hash64(w->rows, elements * size, 0), 8);
 	for (size_t k = 0; k < size; k++) {
 		stored[k] = pack_plane(w, at, w->planes + k * elements, elements);
-		put(&head, stored[k], 4);
+		le_put(&head, stored[k], 4);
 		if (stored[k] < elements)
 			at += stored[k];
 	}

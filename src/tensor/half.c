@@ -1,5 +1,8 @@
 #include "tensor/half.h"
 
+#include <stdint.h>
+#include <string.h>
+
 static float from_bits(uint32_t u)
 {
 	float x;

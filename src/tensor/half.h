@@ -5,9 +5,6 @@
 #ifndef E3_HALF_H
 #define E3_HALF_H
 
-#include <stdint.h>
-#include <string.h>
-
 #include "tensor/tensor.h"
 
 float half_load(enum dtype dtype, const void *p); /* DT_BF16, DT_F16, DT_F32; p may be unaligned */

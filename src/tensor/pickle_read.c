@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "tensor/le.h"
 #include "tensor/pickle.h"
 
 /* The stack machine of pickle, less everything that could call something. Each opcode pushes at
@@ -53,12 +54,8 @@ static int take_uint(struct vm *m, int bytes, uint64_t *v)
 {
 	const char *p = take(m, (size_t)bytes);
 
-	*v = 0;
-	if (!p)
-		return -1;
-	for (int i = 0; i < bytes; i++)
-		*v |= (uint64_t)(unsigned char)p[i] << (8 * i);
-	return 0;
+	*v = p ? le_get(p, bytes) : 0;
+	return p ? 0 : -1;
 }
 
 /* BININT1, BININT2 are unsigned, BININT signed. */
@@ -73,15 +70,14 @@ static int op_int(struct vm *m, int bytes)
 
 static int op_long1(struct vm *m)
 {
-	uint64_t n, v = 0;
+	uint64_t n, v;
 	const char *p;
 
 	if (take_uint(m, 1, &n) < 0 || !(p = take(m, n)))
 		return -1;
 	if (n > 8)
 		return bad(m, "an int of more than 64 bits");
-	for (size_t i = 0; i < n; i++)
-		v |= (uint64_t)(unsigned char)p[i] << (8 * i);
+	v = le_get(p, (int)n);
 	if (n > 0 && n < 8 && (unsigned char)p[n - 1] & 0x80)
 		v |= UINT64_MAX << (8 * n);
 	return push_int(m, PV_INT, (int64_t)v);

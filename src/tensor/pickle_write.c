@@ -1,12 +1,7 @@
 #include <stdio.h>
 
+#include "tensor/le.h"
 #include "tensor/pickle.h"
-
-static void le(struct buf *b, uint64_t v, int bytes)
-{
-	for (int i = 0; i < bytes; i++)
-		buf_addc(b, (char)(v >> (8 * i) & 0xff));
-}
 
 void pickle_begin(struct buf *b)
 {
@@ -36,7 +31,7 @@ void pickle_items(struct buf *b)
 void pickle_str(struct buf *b, const char *p, size_t n)
 {
 	buf_addc(b, 'X');
-	le(b, n, 4);
+	le_put(b, n, 4);
 	buf_add(b, p, n);
 }
 
@@ -44,16 +39,16 @@ void pickle_int(struct buf *b, int64_t v)
 {
 	if (v >= 0 && v < 256) {
 		buf_addc(b, 'K');
-		le(b, (uint64_t)v, 1);
+		le_put(b, (uint64_t)v, 1);
 	} else if (v >= 0 && v < 65536) {
 		buf_addc(b, 'M');
-		le(b, (uint64_t)v, 2);
+		le_put(b, (uint64_t)v, 2);
 	} else if (v >= INT32_MIN && v <= INT32_MAX) {
 		buf_addc(b, 'J');
-		le(b, (uint64_t)v, 4);
+		le_put(b, (uint64_t)v, 4);
 	} else {
 		buf_add(b, "\x8a\x08", 2); /* LONG1 of eight bytes */
-		le(b, (uint64_t)v, 8);
+		le_put(b, (uint64_t)v, 8);
 	}
 }
 

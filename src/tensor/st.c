@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "tensor/le.h"
 #include "tensor/map.h"
 #include "tensor/save.h"
 #include "json/val.h"
@@ -66,16 +67,6 @@ int st_write(struct save *s, const struct tensor *t, size_t n, struct err *e)
 }
 
 /* ---- reading ---- */
-
-static uint64_t load_u64(const void *p)
-{
-	const unsigned char *c = p;
-	uint64_t v = 0;
-
-	for (int i = 0; i < 8; i++)
-		v |= (uint64_t)c[i] << (8 * i);
-	return v;
-}
 
 static int read_dtype(struct tensor *t, const struct jval *v, struct err *e)
 {
@@ -197,7 +188,7 @@ int st_expect(const void *p, size_t n, uint64_t *size, struct err *e)
 	*size = 0;
 	if (n < 8)
 		return 0;
-	len = load_u64(p);
+	len = le_get(p, 8);
 	if (len > ST_HEADER_MAX || len < 2)
 		return err_set(e, "format", "no safetensors file: a header of %llu bytes",
 		    (unsigned long long)len);
@@ -228,7 +219,7 @@ static int parse(struct st *f, struct err *e)
 
 	if (all.n < 8)
 		return err_set(e, "truncated", "%zu bytes are no safetensors file", all.n);
-	len = load_u64(all.p);
+	len = le_get(all.p, 8);
 	if (len > ST_HEADER_MAX || len < 2)
 		return err_set(e, "format", "no safetensors file: a header of %llu bytes",
 		    (unsigned long long)len);

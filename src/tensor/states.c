@@ -40,13 +40,14 @@ static int read_shape(const struct states *s, const struct tensor *t, uint64_t *
 	return 0;
 }
 
-static int check_shape(const struct states *s, const struct tensor *t, unsigned k, struct err *e)
+static int check_shape(
+    const struct states *s, const struct tensor *t, unsigned k, uint64_t *width, struct err *e)
 {
 	char shape[100];
-	uint64_t rows, width, slots;
+	uint64_t rows, slots;
 
 	shape_text(t, shape);
-	if (read_shape(s, t, &rows, &width, &slots) < 0)
+	if (read_shape(s, t, &rows, width, &slots) < 0)
 		return err_set(
 		    e, "shape", "%s has shape [%s], expected rows of layers", t->name, shape);
 	if (rows != s->rows)
@@ -55,16 +56,17 @@ static int check_shape(const struct states *s, const struct tensor *t, unsigned 
 	if (slots != 0 && slots != k)
 		return err_set(e, "layers", "%s has shape [%s]: %llu layers, %u were asked for",
 		    t->name, shape, (unsigned long long)slots, k);
-	if (width == 0 || width % k != 0 || (s->hidden != 0 && width != k * s->hidden))
+	if (*width == 0 || *width % k != 0 || (s->hidden != 0 && *width != k * s->hidden))
 		return err_set(e, "layers",
 		    "%s has shape [%s]: %llu values a token are not %u layers of %zu", t->name,
-		    shape, (unsigned long long)width, k, s->hidden);
+		    shape, (unsigned long long)*width, k, s->hidden);
 	return 0;
 }
 
 int states_add(struct states *s, const struct tensor *t, unsigned k, struct err *e)
 {
 	size_t size = dtypes[t->dtype].size;
+	uint64_t width = 0;
 
 	if (t->dtype != DT_BF16 && t->dtype != DT_F16 && t->dtype != DT_F32)
 		return err_set(e, "dtype", "%s is %s, expected bf16, f16 or f32", t->name,
@@ -75,12 +77,9 @@ int states_add(struct states *s, const struct tensor *t, unsigned k, struct err 
 	if (k == 0 || k > STATES_SLOTS - s->nslots)
 		return err_set(
 		    e, "layers", "%u layers, at most %d are held", k + s->nslots, STATES_SLOTS);
-	if (check_shape(s, t, k, e) < 0)
+	if (check_shape(s, t, k, &width, e) < 0)
 		return -1;
-	if (s->hidden == 0)
-		s->hidden = t->ndim == 3 && t->dim[0] == s->rows && t->dim[1] == k
-				? t->dim[2]
-				: t->dim[t->ndim - 1] / k;
+	s->hidden = width / k;
 	s->dtype = t->dtype;
 	for (unsigned i = 0; i < k; i++)
 		s->slot[s->nslots++] = (struct states_slot){

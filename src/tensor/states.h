@@ -1,8 +1,8 @@
 /* states.h - hidden states of one record, and whether they are any good
  *
  * A record's states are `nslots` layers of [rows, hidden], wherever each lies: slot k, row r is
- *hidden elements at slot[k].p + r * slot[k].stride. Aux layers come first, ascending, then the last
- *state where there is one. All formats are read into this and written from it, without a copy.
+ * `hidden` elements at slot[k].p + r * slot[k].stride. Aux layers come first, ascending, then the
+ * last state where there is one. All formats are read into this and written from it, with no copy.
  *
  *	vLLM's [S, K, H]:	K slots in one tensor, stride K * H * size
  *	a trainer's [S, A*H] and [S, H]: A slots in the one, one in the other
@@ -22,7 +22,7 @@ struct states_slot {
 	int layer; /* for messages; STATES_LAST for the last state */
 };
 
-enum { STATES_LAST = -1 };
+enum { STATES_LAST = -1, STATES_NONE = -2 }; /* no number of a layer */
 
 struct states {
 	enum dtype dtype; /* bf16, f16 or f32 */
@@ -43,7 +43,7 @@ struct tensor states_tensor(const struct states *s, const char *name, unsigned f
 
 /* One pass. Errors, with layer and row in the message: class "nonfinite" (NaN or Inf), "zero" (a
  * row whose elements are all 0), "constant" (all rows of a slot equal bit for bit; not for one row,
- * nor for slots of layer input 0, which `embedding` names or is -1), "twice" (two slots equal bit
+ * nor for the layer `embedding`, or STATES_NONE), "twice" (two slots equal bit
  * for bit in all rows). */
 int states_check(const struct states *s, int embedding, struct err *e);
 

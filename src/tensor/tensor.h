@@ -1,13 +1,13 @@
 /* tensor.h - what a tensor is here: a name, a dtype, a shape, and where its bytes lie
  *
  * src/tensor/ reads and writes the files that trainers and servers exchange: safetensors (st.h),
- *torch's zip container (pt.h) and numpy's .npy (npy.h), and checks hidden states (states.h). It
- *knows no program, no server and no layout. Elements are little-endian, in files as in memory.
+ * torch's zip container (pt.h) and numpy's .npy (npy.h), and checks hidden states (states.h). It
+ * knows no program, no server and no layout. Elements are little-endian, in files as in memory.
  *
  * A tensor's bytes need not be contiguous. They are `rows` rows; a row is the concatenation of
  * `nparts` pieces, one from each part, at part.p + row * part.stride. So hidden states that a
- *server laid out as [tokens, layers, hidden] are written as one tensor [tokens, 3 * hidden] and
- *another [tokens, hidden], and back, without a copy in memory:
+ * server laid out as [tokens, layers, hidden] are written as one tensor [tokens, 3 * hidden] and
+ * another [tokens, hidden], and back, without a copy in memory:
  *
  *	contiguous:	rows 1, one part of all the bytes (tensor_flat makes it)
  *	aux of 4 slots:	rows S, one part: p = base, bytes = 3 * H * 2, stride = 4 * H * 2

@@ -4,30 +4,19 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "tensor/crc32.h"
+#include "tensor/le.h"
 #include "tensor/zip.h"
-
-enum { LOCAL = 30, ENTRY = 46, END = 22, LOCATOR = 20, END64 = 56 };
-
-#define BIG 0xffffffffu
-
-static uint64_t get(const char *p, int bytes)
-{
-	uint64_t v = 0;
-
-	for (int i = 0; i < bytes; i++)
-		v |= (uint64_t)(unsigned char)p[i] << (8 * i);
-	return v;
-}
+#include "tensor/zip_int.h"
 
 /* The end record: the last place that holds its signature and a comment of the right length. */
 static const char *find_end(const char *p, size_t n)
 {
-	size_t stop = n > END + 0xffff ? n - END - 0xffff : 0;
+	size_t stop = n > END_BYTES + 0xffff ? n - END_BYTES - 0xffff : 0;
 
-	if (n < END)
+	if (n < END_BYTES)
 		return NULL;
-	for (size_t i = n - END + 1; i-- > stop;)
-		if (get(p + i, 4) == 0x06054b50 && i + END + get(p + i + 20, 2) == n)
+	for (size_t i = n - END_BYTES + 1; i-- > stop;)
+		if (le_get(p + i, 4) == ZIP_END && i + END_BYTES + le_get(p + i + 20, 2) == n)
 			return p + i;
 	return NULL;
 }
@@ -43,16 +32,17 @@ static int find_directory(struct place *d, const char *p, size_t n, struct err *
 
 	if (!end)
 		return err_set(e, "truncated", "no zip archive, or one without its end");
-	*d = (struct place){get(end + 10, 2), get(end + 12, 4), get(end + 16, 4)};
-	if (d->count == 0xffff || d->size == BIG || d->at == BIG) {
-		if (end - p < LOCATOR || get(end - LOCATOR, 4) != 0x07064b50)
+	*d = (struct place){le_get(end + 10, 2), le_get(end + 12, 4), le_get(end + 16, 4)};
+	if (d->count == ZIP_MANY || d->size == ZIP_BIG || d->at == ZIP_BIG) {
+		if (end - p < LOCATOR_BYTES || le_get(end - LOCATOR_BYTES, 4) != ZIP_LOCATOR)
 			return err_set(e, "format", "no Zip64 locator");
-		at = get(end - LOCATOR + 8, 8);
-		if (n < END64 || at > n - END64 || get(p + at, 4) != 0x06064b50)
+		at = le_get(end - LOCATOR_BYTES + 8, 8);
+		if (n < END64_BYTES || at > n - END64_BYTES || le_get(p + at, 4) != ZIP_END64)
 			return err_set(e, "format", "no Zip64 end record");
-		*d = (struct place){get(p + at + 32, 8), get(p + at + 40, 8), get(p + at + 48, 8)};
+		*d = (struct place){
+		    le_get(p + at + 32, 8), le_get(p + at + 40, 8), le_get(p + at + 48, 8)};
 	}
-	if (d->at > n || d->size > n - d->at || d->count > d->size / ENTRY)
+	if (d->at > n || d->size > n - d->at || d->count > d->size / ENTRY_BYTES)
 		return err_set(e, "format", "the zip directory reaches over the end of the file");
 	return 0;
 }
@@ -67,21 +57,21 @@ static int read_zip64(struct header *h, const char *x, size_t n)
 	uint64_t *want[3] = {&h->size, &h->csize, &h->at};
 
 	while (n >= 4) {
-		uint64_t tag = get(x, 2), len = get(x + 2, 2);
+		uint64_t tag = le_get(x, 2), len = le_get(x + 2, 2);
 		const char *v = x + 4;
 
 		if (len > n - 4)
 			return -1;
 		x += 4 + len;
 		n -= 4 + len;
-		if (tag != 1)
+		if (tag != ZIP64_TAG)
 			continue;
 		for (int i = 0; i < 3; i++) {
-			if (*want[i] != BIG)
+			if (*want[i] != ZIP_BIG)
 				continue;
 			if (x - v < 8)
 				return -1;
-			*want[i] = get(v, 8);
+			*want[i] = le_get(v, 8);
 			v += 8;
 		}
 	}
@@ -93,15 +83,15 @@ static int find_data(struct zip_entry *z, const struct header *h, struct span al
 	const char *local = all.p + h->at;
 	uint64_t name, start;
 
-	if (h->at > all.n || all.n - h->at < LOCAL || get(local, 4) != 0x04034b50)
+	if (h->at > all.n || all.n - h->at < LOCAL_BYTES || le_get(local, 4) != ZIP_LOCAL)
 		return err_set(
 		    e, "format", "zip record %.*s: no local header", (int)z->name.n, z->name.p);
-	name = get(local + 26, 2);
-	start = LOCAL + name + get(local + 28, 2);
+	name = le_get(local + 26, 2);
+	start = LOCAL_BYTES + name + le_get(local + 28, 2);
 	if (start > all.n - h->at || h->size > all.n - h->at - start)
 		return err_set(e, "truncated", "zip record %.*s reaches over the end of the file",
 		    (int)z->name.n, z->name.p);
-	if (name != z->name.n || memcmp(local + LOCAL, z->name.p, name) != 0)
+	if (name != z->name.n || memcmp(local + LOCAL_BYTES, z->name.p, name) != 0)
 		return err_set(e, "format", "zip record %.*s: its local header has another name",
 		    (int)z->name.n, z->name.p);
 	z->data = (struct span){local + start, h->size};
@@ -115,26 +105,26 @@ static size_t read_entry(
 	struct header h;
 	uint64_t name, extra, comment;
 
-	if (n < ENTRY || get(p, 4) != 0x02014b50)
+	if (n < ENTRY_BYTES || le_get(p, 4) != ZIP_ENTRY)
 		goto damaged;
-	name = get(p + 28, 2);
-	extra = get(p + 30, 2);
-	comment = get(p + 32, 2);
-	if (name + extra + comment > n - ENTRY)
+	name = le_get(p + 28, 2);
+	extra = le_get(p + 30, 2);
+	comment = le_get(p + 32, 2);
+	if (name + extra + comment > n - ENTRY_BYTES)
 		goto damaged;
-	z->name = (struct span){p + ENTRY, name};
-	z->crc = (uint32_t)get(p + 16, 4);
-	h = (struct header){get(p + 24, 4), get(p + 20, 4), get(p + 42, 4)};
-	if (read_zip64(&h, p + ENTRY + name, extra) < 0)
+	z->name = (struct span){p + ENTRY_BYTES, name};
+	z->crc = (uint32_t)le_get(p + 16, 4);
+	h = (struct header){le_get(p + 24, 4), le_get(p + 20, 4), le_get(p + 42, 4)};
+	if (read_zip64(&h, p + ENTRY_BYTES + name, extra) < 0)
 		goto damaged;
-	if (get(p + 10, 2) != 0 || get(p + 8, 2) & 1 || h.size != h.csize) {
+	if (le_get(p + 10, 2) != 0 || le_get(p + 8, 2) & 1 || h.size != h.csize) {
 		err_set(e, "format", "zip record %.*s is compressed or encrypted", (int)name,
 		    z->name.p);
 		return 0;
 	}
 	if (find_data(z, &h, all, e) < 0)
 		return 0;
-	return ENTRY + name + extra + comment;
+	return ENTRY_BYTES + name + extra + comment;
 damaged:
 	err_set(e, "format", "the zip directory is damaged");
 	return 0;

@@ -127,9 +127,9 @@ static void finite(void **state)
 		for (size_t i = 0; i < LEN(at) * LEN(bad); i++) {
 			struct states s = filled(d, i & 1);
 
-			assert_int_equal(states_check(&s, -2, &e), 0);
+			assert_int_equal(states_check(&s, STATES_NONE, &e), 0);
 			half_store(d, element(&s, 1, 3, at[i / LEN(bad)]), bad[i % LEN(bad)]);
-			assert_int_equal(states_check(&s, -2, &e), -1);
+			assert_int_equal(states_check(&s, STATES_NONE, &e), -1);
 			assert_string_equal(e.class, "nonfinite");
 			assert_string_equal(e.msg, "layer 10 (slot 1), row 3 of 5: NaN or Inf");
 		}
@@ -146,7 +146,7 @@ static void largest(void **state)
 		struct states s = filled(i < 2 ? DT_BF16 : DT_F16, 0);
 
 		memcpy(element(&s, 2, 4, 7), &most[i], 2);
-		assert_int_equal(states_check(&s, -2, &e), 0);
+		assert_int_equal(states_check(&s, STATES_NONE, &e), 0);
 	}
 }
 
@@ -160,11 +160,11 @@ static void zeros(void **state)
 
 		for (size_t i = 0; i < HIDDEN; i++)
 			half_store(d, element(&s, 2, 2, i), i % 2 ? -0.0f : 0.0f);
-		assert_int_equal(states_check(&s, -2, &e), -1);
+		assert_int_equal(states_check(&s, STATES_NONE, &e), -1);
 		assert_string_equal(e.class, "zero");
 		assert_string_equal(e.msg, "last layer (slot 2), row 2 of 5: all values are 0");
 		half_store(d, element(&s, 2, 2, HIDDEN - 1), 1e-6f);
-		assert_int_equal(states_check(&s, -2, &e), 0);
+		assert_int_equal(states_check(&s, STATES_NONE, &e), 0);
 	}
 }
 
@@ -176,19 +176,19 @@ static void same_rows_and_slots(void **state)
 	(void)state;
 	for (size_t r = 1; r < ROWS; r++)
 		memcpy(element(&s, 0, r, 0), element(&s, 0, 0, 0), HIDDEN * 2);
-	assert_int_equal(states_check(&s, -2, &e), -1);
+	assert_int_equal(states_check(&s, STATES_NONE, &e), -1);
 	assert_string_equal(e.class, "constant");
 	/* slot 0 is the embedding: a text of one word repeated */
 	assert_int_equal(states_check(&s, 0, &e), 0);
 	s.rows = 1;
-	assert_int_equal(states_check(&s, -2, &e), 0);
+	assert_int_equal(states_check(&s, STATES_NONE, &e), 0);
 	s = filled(DT_BF16, 0);
 	for (size_t r = 0; r < ROWS; r++)
 		memcpy(element(&s, 2, r, 0), element(&s, 0, r, 0), HIDDEN * 2);
-	assert_int_equal(states_check(&s, -2, &e), -1);
+	assert_int_equal(states_check(&s, STATES_NONE, &e), -1);
 	assert_string_equal(e.class, "twice");
 	half_store(DT_BF16, element(&s, 2, 4, 70), 3);
-	assert_int_equal(states_check(&s, -2, &e), 0);
+	assert_int_equal(states_check(&s, STATES_NONE, &e), 0);
 }
 
 /* ---- 16-bit floats ---- */
