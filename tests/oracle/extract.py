@@ -2,7 +2,8 @@
 
 records DIR         writes DIR/in, tokenised records
 trainers DIR MODEL  the sets of the stand-in server in the trainers' own loaders
-serve DIR           a small real model behind SGLang's /generate and the dump contract
+serve DIR NORM      a small real model behind SGLang's /generate and the dump contract; its last
+                    state before or after the norm
 real DIR            the sets that were made from it, against transformers
 """
 
@@ -204,13 +205,17 @@ def real_model():
 
 
 @torch.no_grad()
-def real_states(model, ids):
-    """aux [S, 3 * H] of what enters LAYERS, and the last after the norm."""
+def real_states(model, ids, norm="after"):
+    """aux [S, 3 * H] of what enters LAYERS, and the last before or after the norm."""
+    before = []
+    hook = model.model.norm.register_forward_pre_hook(lambda m, x: before.append(x[0]))
     h = model(torch.tensor([ids]), output_hidden_states=True).hidden_states
-    return torch.cat([h[k][0] for k in LAYERS], 1).contiguous(), h[-1][0].contiguous()
+    hook.remove()
+    last = h[-1][0] if norm == "after" else before[0][0]
+    return torch.cat([h[k][0] for k in LAYERS], 1).contiguous(), last.contiguous()
 
 
-def serve(folder):
+def serve(folder, norm):
     from http.server import BaseHTTPRequestHandler, HTTPServer
 
     from safetensors.torch import save_file
@@ -234,9 +239,9 @@ def serve(folder):
         def do_POST(self):
             q = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             ids, rid = q["input_ids"], q["rid"]
-            aux, last = real_states(model, ids)
+            aux, last = real_states(model, ids, norm)
             save_file({"input_ids": torch.tensor(ids), "aux_hidden_states": aux, "last_hidden_states": last},
-                      f"{folder}/hs/.{rid}", {"layers": ",".join(map(str, LAYERS)), "convention": "in", "norm": "after", "rid": rid})
+                      f"{folder}/hs/.{rid}", {"layers": ",".join(map(str, LAYERS)), "convention": "in", "norm": norm, "rid": rid})
             os.rename(f"{folder}/hs/.{rid}", f"{folder}/hs/{rid}.safetensors")
             self.reply({"text": "x", "output_ids": [5], "meta_info": {
                 "id": rid, "finish_reason": {"type": "length", "length": 1}, "prompt_tokens": len(ids),
@@ -251,10 +256,13 @@ def serve(folder):
 
 
 def real(folder):
+    from safetensors.torch import load_file
+
     model = real_model()
     recs = lines(folder + "/in")
     names = {"seed": ("hidden_states", "last_hidden_states"), "specforge": ("aux_hidden_state", "hidden_state"),
-             "modelopt": ("aux_hidden_states", "hidden_states"), "made": ("aux_hidden_states", "hidden_states")}
+             "modelopt": ("aux_hidden_states", "hidden_states"), "made": ("aux_hidden_states", "hidden_states"),
+             "unpacked": ("aux_hidden_state", "hidden_state")}
     for layout, (aux_name, last_name) in names.items():
         good = True
         for x, r in zip(lines(f"{folder}/real/{layout}.idx"), recs):
@@ -263,6 +271,13 @@ def real(folder):
             good &= same(d[aux_name].reshape(-1, 192), aux) and same(d[last_name].reshape(-1, 64), last)
             good &= d["input_ids"].tolist() == r["input_ids"] and "hidden_states_prenorm" not in d
         ok(f"a real model's states: {layout}", good)
+    good = True
+    for x, r in zip(lines(f"{folder}/real/speculators.idx"), recs):
+        aux, last = real_states(model, r["input_ids"], "before")
+        d = load_file(f"{folder}/real/speculators/{x['file']}")
+        good &= same(d["hidden_states"].reshape(-1, 256), torch.cat([aux, last], 1))
+        good &= d["hidden_states"].shape[1:] == (4, 64) and d["token_ids"].tolist() == r["input_ids"]
+    ok("a real model's states: speculators", good)
     ok("the dump directory is empty", os.listdir(folder + "/hs") == [])
 
 
@@ -270,5 +285,5 @@ if __name__ == "__main__":
     what, folder = sys.argv[1:3]
     if what in ("trainers", "real"):
         n = int(sys.argv[-1])
-    {"records": lambda: records(folder), "serve": lambda: serve(folder), "real": lambda: real(folder),
+    {"records": lambda: records(folder), "serve": lambda: serve(folder, sys.argv[3]), "real": lambda: real(folder),
      "trainers": lambda: trainers(folder, sys.argv[3])}[what]()

@@ -45,11 +45,19 @@ kill "$server"
 
 # a real model behind the dump contract
 set=real
-serve "$PYTHON" "$here/extract.py" serve "$dir"
-for l in seed specforge modelopt; do
+serve "$PYTHON" "$here/extract.py" serve "$dir" after
+for l in seed specforge modelopt compact; do
 	extract $l --backend sglang-dump
 done
-"$E3_BIN/e3-extract" -q --convert "$dir/real/seed" --layout modelopt --out-dir "$dir/real/made" \
-	-o "$dir/real/made.idx" "$dir/real/seed.idx" || exit 1
+# convert FROM TO LAYOUT
+convert() {
+	"$E3_BIN/e3-extract" -q --convert "$dir/real/$1" --layout "$3" --out-dir "$dir/real/$2" \
+		-o "$dir/real/$2.idx" "$dir/real/$1.idx" || exit 1
+}
+convert seed made modelopt
+convert compact unpacked specforge
+kill "$server"
+serve "$PYTHON" "$here/extract.py" serve "$dir" before
+extract speculators --backend sglang-dump
 kill "$server"
 "$PYTHON" "$here/extract.py" real "$dir" 7
