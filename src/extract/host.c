@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "extract/run.h"
 #include "extract/say.h"
 #include "extract/wake.h"
@@ -45,6 +46,25 @@ static int fetch(
 	return rc;
 }
 
+/* Settings by which a long record, or the like of one before, comes with too few rows: they are
+ * told early, and found by the record's own check. */
+static void say_pieces(const char *url, struct span settings)
+{
+	struct span chunk = lax_get(settings, "chunked_prefill_size");
+	uint64_t n;
+
+	if (span_eq(lax_get(settings, "disable_radix_cache"), "false"))
+		say("%s: its prefix cache is on (--disable-radix-cache turns it off): records "
+		    "whose "
+		    "beginning it has seen will lack rows",
+		    url);
+	if (chunk.p && num_u64(chunk.p, chunk.n, &n) == 0 && n > 0)
+		say("%s: it prefills in chunks of %llu (--chunked-prefill-size -1 turns that off): "
+		    "longer "
+		    "records will lack rows",
+		    url, (unsigned long long)n);
+}
+
 /* SGLang's settings, read before the first hour of its time is spent. */
 static int check_settings(const struct run *r, const char *url, struct span body, struct err *e)
 {
@@ -65,11 +85,7 @@ static int check_settings(const struct run *r, const char *url, struct span body
 	    !(aux.p && span_eq(aux, "true")))
 		return err_set(
 		    e, "server", "%s was started without --enable-return-hidden-states", url);
-	if (span_eq(lax_get(v, "disable_radix_cache"), "false"))
-		say("%s: its prefix cache is on (--disable-radix-cache turns it off): "
-		    "records whose "
-		    "beginning it has seen will lack rows",
-		    url);
+	say_pieces(url, v);
 	return 0;
 }
 

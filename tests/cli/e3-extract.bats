@@ -235,6 +235,46 @@ load extract
 	[[ "$output" == *"EAGLE, which captures the last layer only"* ]]
 }
 
+@test "what is wrong with SGLang's settings is told before anything is sent" {
+	command -v python3 >/dev/null || skip "no python3"
+	cat >"$T/server.py" <<-'END'
+	import sys
+	from http.server import BaseHTTPRequestHandler, HTTPServer
+	class Handler(BaseHTTPRequestHandler):
+	    def do_GET(self):
+	        body = open(sys.argv[1], "rb").read()
+	        self.send_response(200)
+	        self.send_header("Content-Length", str(len(body)))
+	        self.end_headers()
+	        self.wfile.write(body)
+	    def log_message(self, *args):
+	        pass
+	server = HTTPServer(("127.0.0.1", 0), Handler)
+	print(server.server_port, flush=True)
+	server.serve_forever()
+	END
+	python3 "$T/server.py" "$T/settings" >"$T/port" 3>&- &
+	PID=$!
+	until [ -s "$T/port" ]; do sleep 0.02; done
+	: >"$T/in"
+	# of no records: none is sent
+	while IFS=/ read -r settings want sentence; do
+		echo "{\"model_path\":\"m\",$settings}" >"$T/settings"
+		rm -rf "$T/seed"*
+		run e3-extract --backend sglang-json --no-last --layer-ids in --server "http://127.0.0.1:$(cat "$T/port")" \
+			--model $MODEL --layout seed --out-dir "$T/seed" -o "$T/seed.idx" "$T/in"
+		[ "$status" -eq "$want" ]
+		[[ "$output" == *"$sentence"* ]] || { echo "$settings: $output"; false; }
+	done <<-'END'
+	"speculative_algorithm":"EAGLE"/1/was started with speculative algorithm EAGLE, which captures the last layer only: start it with EAGLE3
+	"enable_return_hidden_states":false/1/was started without --enable-return-hidden-states
+	"disable_radix_cache":false/0/its prefix cache is on (--disable-radix-cache turns it off)
+	"chunked_prefill_size":8192/0/it prefills in chunks of 8192 (--chunked-prefill-size -1 turns that off)
+	"speculative_algorithm":"EAGLE3","disable_radix_cache":true,"chunked_prefill_size":-1/0/0 in = 0 out
+	END
+	[[ "$output" != *"turns "* ]]
+}
+
 @test "bad records: rejected, dropped, counted" {
 	serve --context 30
 	{
