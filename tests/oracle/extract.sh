@@ -15,7 +15,7 @@ serve() {
 	"$@" >"$dir/port" 2>"$dir/server.err" &
 	server=$!
 	i=0
-	while [ ! -s "$dir/port" ] && [ $i -lt 600 ]; do
+	while [ ! -s "$dir/port" ] && [ $i -lt 3000 ]; do
 		sleep 0.1
 		i=$((i + 1))
 	done
