@@ -72,7 +72,8 @@ int ids_read(struct ints *out, struct span v, const char *name, struct err *e)
 
 	if (is_array(v, name, e) < 0)
 		return -1;
-	id = ints_room(out, v.n / 2); /* an element takes two bytes, or is the only one */
+	/* an element takes two bytes, or is the only one */
+	id = ints_room(out, v.n / 2 + IDS_FAST_ROOM);
 	p = scan_blanks(&s, v.p + 1);
 	if (p < s.end && *p == ']')
 		return 0;

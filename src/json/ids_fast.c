@@ -27,19 +27,25 @@ static uint64_t commas_of(const char *p, int *plain)
 	return commas;
 }
 
-/* The number whose n digits, 1 to 8, end before `stop`: eight bytes of which the last n count;
- * pairs, then fours, then all eight are joined by multiplication. */
-static int32_t number(const char *stop, size_t n)
+/* Four numbers, each from the values of eight digits: pairs, then fours, then all eight are joined.
+ */
+static void join(int32_t *out, const uint64_t digits[4])
 {
-	uint64_t w;
+	const __m128i first = _mm_set1_epi16(0xff);
+	__m128i fours[2];
 
-	memcpy(&w, stop - 8, sizeof(w));
-	w ^= 0x3030303030303030; /* no borrow between bytes, as a subtraction would have */
-	w &= UINT64_MAX << 8 * (8 - n);
-	w = (w * 10 + (w >> 8)) & 0x00ff00ff00ff00ff;
-	w = (w * 100 + (w >> 16)) & 0x0000ffff0000ffff;
-	return (int32_t)((w * 10000 + (w >> 32)) & 0xffffffff);
+	for (int i = 0; i < 2; i++) {
+		__m128i d = load16((const char *)(digits + 2 * i));
+		__m128i tens = _mm_mullo_epi16(_mm_and_si128(d, first), _mm_set1_epi16(10));
+		__m128i pairs = _mm_add_epi16(tens, _mm_srli_epi16(d, 8));
+
+		fours[i] = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+	}
+	_mm_storeu_si128((__m128i *)(void *)out,
+	    _mm_madd_epi16(_mm_packs_epi32(fours[0], fours[1]), _mm_set1_epi32(1 << 16 | 10000)));
 }
+
+#define MOST 32 /* elements in 64 bytes, a digit and a comma each */
 
 size_t ids_fast(int32_t *out, const char *start, const char **p, const char *end)
 {
@@ -49,6 +55,8 @@ size_t ids_fast(int32_t *out, const char *start, const char **p, const char *end
 	if (first - start < 8)
 		return 0;
 	for (const char *block = first; end - block >= 64; block += 64) {
+		uint64_t digits[MOST + IDS_FAST_ROOM];
+		size_t n = 0;
 		int plain;
 		uint64_t commas = commas_of(block, &plain);
 
@@ -56,15 +64,21 @@ size_t ids_fast(int32_t *out, const char *start, const char **p, const char *end
 			break;
 		for (; commas != 0; commas &= commas - 1) {
 			const char *comma = block + __builtin_ctzll(commas);
-			size_t n = (size_t)(comma - first);
+			size_t len = (size_t)(comma - first);
 
-			if (n - 1 >= 8)
-				goto out;
-			out[taken++] = number(comma, n);
+			if (len - 1 >= 8)
+				break;
+			/* of the eight bytes before it the last ones count */
+			memcpy(&digits[n], comma - 8, sizeof(digits[n]));
+			digits[n++] &= 0x0f0f0f0f0f0f0f0f << 8 * (8 - len);
 			first = comma + 1;
 		}
+		for (size_t i = 0; i < n; i += 4)
+			join(out + taken + i, digits + i);
+		taken += n;
+		if (commas != 0)
+			break;
 	}
-out:
 	*p = first;
 	return taken;
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define IDS_FAST_ROOM 3 /* elements behind those taken that out must have room for */
+
 /* Ids of at most 8 digits. At least 8 bytes before *p can be read when *p - start is at least 8. */
 size_t ids_fast(int32_t *out, const char *start, const char **p, const char *end);
 /* Zeros and ones, as bytes. */
