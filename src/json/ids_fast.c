@@ -70,7 +70,7 @@ size_t ids_fast(int32_t *out, const char *start, const char **p, const char *end
 				break;
 			/* of the eight bytes before it the last ones count */
 			memcpy(&digits[n], comma - 8, sizeof(digits[n]));
-			digits[n++] &= 0x0f0f0f0f0f0f0f0f << 8 * (8 - len);
+			digits[n++] &= UINT64_C(0x0f0f0f0f0f0f0f0f) << 8 * (8 - len);
 			first = comma + 1;
 		}
 		for (size_t i = 0; i < n; i += 4)

@@ -17,7 +17,8 @@ static void write_message(struct prep_row *r, struct buf *b, const struct prep_m
 	buf_adds(b, "{\"role\":\"");
 	buf_adds(b, prep_role_name(m->role));
 	write_text(b, "\",\"content\":", &m->content);
-	if (prep_text_some(&m->reasoning))
+	/* beside calls also an empty one: hosted APIs of thinking models refuse calls without */
+	if (prep_text_some(&m->reasoning) || (m->ncalls && prep_text_given(&m->reasoning)))
 		write_text(b, ",\"reasoning_content\":", &m->reasoning);
 	if (m->ncalls) {
 		struct span calls = prep_calls_of(r, m);

@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# What went wrong in others' converters, by their issues, and must not here.
+
+setup() {
+	bats_require_minimum_version 1.5.0
+	PATH=$E3_BIN:$PATH
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# prep DATASET [OPTION...]: rows from standard input to ./out, ./rejects and ./stats
+prep() {
+	dataset=$1
+	shift
+	e3-prep -q --dataset "$dataset" --rejects rejects --stats stats -o out "$@"
+}
+
+# holds FILTER [FILE]: the filter is true of the file's one object
+holds() {
+	jq -e "$1" "${2:-out}" >/dev/null || {
+		cat "${2:-out}"
+		return 1
+	}
+}
+
+@test "hiyouga/LlamaFactory#2529: one odd row of glaive ends no conversion" {
+	prep B1_glaive <<-'END'
+		{"system":"","chat":"USER: a\n\n\nASSISTANT: b"}
+		{"system":"","chat":"what is this?"}
+		{"system":"","chat":"USER: c\n\n\nASSISTANT: d"}
+	END
+	[ "$(jq -r .id out | tr '\n' ' ')" = "B1_glaive/1 B1_glaive/3 " ]
+	holds '.in == 3 and .out == 2 and .reasons.nouser == 1' stats
+}
+
+@test "hiyouga/LlamaFactory#2962: several user turns in a row are cut, and counted" {
+	prep B7_sharegpt <<<'{"conversations":[{"from":"human","value":"a"},{"from":"human","value":"b"},{"from":"gpt","value":"c"}]}'
+	holds '[.messages[].content] == ["a"]'
+	holds '.counts["order-cut"] == 1' stats
+}
+
+@test "sgl-project/SpecForge#57: bing, bard and chatgpt answer; nothing is joined around a turn that is dropped" {
+	prep B7_sharegpt <<-'END'
+		{"conversations":[{"from":"human","value":"a"},{"from":"bing","value":"b"},{"from":"human","value":"c"},{"from":"bard","value":"d"},{"from":"human","value":"e"},{"from":"chatgpt","value":"f"}]}
+		{"conversations":[{"from":"human","value":"a"},{"from":"nobody","value":"b"},{"from":"human","value":"c"},{"from":"gpt","value":"d"}]}
+	END
+	jq -se '.[0].messages | map(.role) == ["user", "assistant", "user", "assistant", "user", "assistant"]' out
+	jq -se '.[1].messages | map(.content) == ["a"]' out
+	holds '.counts["role-cut"] == 1' stats
+}
+
+@test "sgl-project/SpecForge#429, axolotl-ai-cloud/axolotl#3136: arguments are one type, what is in them stays" {
+	prep openai <<-'END'
+		{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":{"a":"1"}}}]}]}
+		{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{\"a\":1.0}"}}]}]}
+		{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"a"}}]}]}
+		{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"function":{"name":"f"}}]}]}
+	END
+	jq -se 'map(.messages[1].tool_calls[0].function.arguments) == ["{\"a\":\"1\"}", "{\"a\":1.0}", "a", "{}"]' out
+}
+
+@test "vllm-project/speculators#561: tool messages, calls and ids are kept" {
+	prep openai <<<'{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_7","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_7","content":"r"},{"role":"assistant","content":"d"}]}'
+	holds '[.messages[].role] == ["user", "assistant", "tool", "assistant"]'
+	holds '.messages[1].tool_calls[0].id == "call_7" and .messages[2].tool_call_id == "call_7"'
+}
+
+@test "lightseekorg/TorchSpec#115: an opener that was part of the prompt is restored, unbalanced tags are counted" {
+	prep A2_kimik25 <<-'END'
+		{"problem":"p","solution":"why</think>so"}
+		{"messages":[{"role":"user","content":"p"},{"role":"assistant","content":"so","reasoning":"why"}]}
+		{"problem":"p","solution":"<think>why"}
+	END
+	jq -se 'map(.messages[1] | [.content, .reasoning_content]) == [["so", "why"], ["so", "why"], ["<think>why", null]]' out
+	holds '.counts["think-opener"] == 1 and .counts["think-unbalanced"] == 1' stats
+}
+
+@test "NVIDIA/Model-Optimizer#1751, #1680: the turns are in messages, not in prompt" {
+	prep B6_ultrachat <<<'{"prompt":"a","prompt_id":"f","messages":[{"content":"a","role":"user"},{"content":"b","role":"assistant"},{"content":"c","role":"user"},{"content":"d","role":"assistant"}]}'
+	holds '[.messages[].content] == ["a", "b", "c", "d"]'
+}
+
+@test "huggingface/transformers#45419, #45348: content is always there, arguments are text or objects as asked" {
+	row='{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{\"a\": 1}"}}]},{"role":"tool","content":null}]}'
+	prep openai <<<"$row"
+	holds '.messages[1].content == "" and .messages[2].content == ""'
+	holds '.messages[1].tool_calls[0].function.arguments == "{\"a\": 1}"'
+	prep openai --arguments object <<<"$row"
+	holds '.messages[1].tool_calls[0].function.arguments == {a: 1}'
+}
+
+@test "NousResearch/atropos#478: an apostrophe in quoted arguments costs no call" {
+	prep B1_glaive <<'END'
+{"system":"","chat":"USER: a\n\n\nASSISTANT: <functioncall> {\"name\": \"f\", \"arguments\": '{\"who\": \"O'Neill's\"}'} <|endoftext|>"}
+END
+	holds '.messages[1].tool_calls[0].function.arguments | fromjson == {who: "O'"'"'Neill'"'"'s"}'
+}
+
+@test "SWE-bench/SWE-smith#58: messages in a string, and no tool schema" {
+	prep swe-smith <<<'{"messages":"[{\"role\":\"user\",\"content\":\"\\u00e9 true\"}]","instance_id":"i"}'
+	holds '.messages == [{role: "user", content: "é true"}] and (has("tools") | not)'
+}
+
+@test "SWE-agent/SWE-agent#1130: a tool description that is not there is not invented" {
+	prep B8_sweagent <<<'{"instance_id":"i","trajectory":[{"role":"system","system_prompt":"SETTING","text":null},{"role":"user","text":"x"}]}'
+	holds '.messages[0].content == "SETTING" and (has("tools") | not)'
+}
+
+@test "openai/tiktoken#82: half a surrogate pair becomes U+FFFD and is counted" {
+	prep B7_sharegpt <<<'{"conversations":[{"from":"human","value":"a \ud83d b"},{"from":"gpt","value":"\ude00"}]}'
+	holds '[.messages[].content] == ["a � b", "�"]'
+	holds '.counts.surrogate == 2' stats
+}
+
+@test "aqlaboratory/openfold-3#167, ICRAR/ijson#139: NaN costs nothing where it is not needed, else names its place" {
+	prep B2_opencodeinstruct <<-'END'
+		{"input":"a","output":"b","average_test_score":NaN}
+		{"input":NaN,"output":"b"}
+	END
+	holds '.messages[0].content == "a" and .meta.average_test_score == null'
+	holds '.reject.class == "missing" and .reject.line == 2 and (.reject.reason | startswith("input"))' rejects
+}
+
+@test "MoonshotAI/kimi-cli#1616, bytedance/deer-flow#3043: reasoning stays beside calls, also an empty one" {
+	prep openai <<<'{"messages":[{"role":"user","content":"x"},{"role":"assistant","reasoning_content":"why","tool_calls":[{"function":{"name":"f"}}]},{"role":"tool","content":"1"},{"role":"assistant","reasoning_content":"","tool_calls":[{"function":{"name":"f"}}]},{"role":"tool","content":"2"},{"role":"assistant","content":"d","reasoning_content":""}]}'
+	holds '[.messages[] | select(.role == "assistant") | .reasoning_content] == ["why", "", null]'
+}
+
+@test "OpenHands#6830, SWE-Gym#9: empty messages and odd orders end a conversation, and are counted" {
+	prep swe-rebench <<-'END'
+		{"instance_id":"i","trajectory":[{"role":"user","content":"a"},{"role":"assistant","content":""},{"role":"user","content":"b"}]}
+		{"instance_id":"i","trajectory":[{"role":"assistant","content":"z"},{"role":"user","content":"a"},{"role":"tool","content":"r"}]}
+	END
+	jq -se 'map(.messages | map(.content)) == [["a"], ["a"]]' out
+	holds '.counts | .["empty-cut"] == 1 and .lead == 1 and .["order-cut"] == 1' stats
+}
