@@ -1,7 +1,8 @@
 /* ids.h - the codec of integer arrays: token ids and masks, which never become trees
  *
- * Reads what the JSON grammar allows: blanks anywhere, "-0"; not "1.0", not "1e3", no booleans.
- * Ids are 0 to 2^31-1. Errors name the position: "input_ids[17]: expected a token id, not 1.5". */
+ * Reads what the JSON grammar allows: blanks anywhere, for ids "-0"; not "1.0", not "1e3", no
+ * booleans. Ids are 0 to 2^31-1. Errors name the position: "input_ids[17]: expected a token id,
+ * not 1.5". */
 #ifndef E3_JSON_IDS_H
 #define E3_JSON_IDS_H
 
