@@ -202,14 +202,17 @@ open("asked", "w").close()' >port 3>&- &
 		echo '{"id":"s","messages":[{"role":"system","content":"x"}]}'
 		echo '{"id":"r","messages":[{"role":"user","content":{"a":1}}]}'
 		printf '{"id":"\xff"}\n'
+		head -c 9000 /dev/zero | tr '\0' x
+		echo
 	} >in
-	infer --rejects rej -o out in 2>err
+	infer --max-line 8K --rejects rej -o out in 2>err
 	once 3 out
-	[ "$(wc -l <rej)" -eq 9 ]
+	[ "$(wc -l <rej)" -eq 10 ]
 	jq -r .reject.class rej | sort | uniq -c | tr -s ' ' | sort >classes
 	grep -q 'duplicate' classes
 	grep -q 'turns' classes
-	grep -q '12 in = 3 out + 9 rejected' err
+	grep -q ' long$' classes
+	grep -q '13 in = 3 out + 10 rejected' err
 }
 
 @test "a reject that is given again loses its reject member" {
