@@ -180,7 +180,7 @@ struct run {
 	struct serve_plan *sampling_plan;
 	struct span sampling; /* what is asked for, as JSON: the plan's */
 	int starting;	      /* no server is known yet: nothing is read */
-	int begun;	      /* something is to be asked: the output is FILE.part */
+	int begun;	      /* a record was not found done: the output is FILE.part */
 	uint64_t seq;	      /* records read */
 	size_t window;	      /* records in the program */
 	size_t window_max;

@@ -104,6 +104,18 @@ void item_reject(struct run *r, struct item *it, int permanent)
 	settle(r, it);
 }
 
+/* The first record that is not found done: FILE becomes FILE.part. */
+static void begin(struct run *r)
+{
+	struct err e;
+
+	if (r->begun)
+		return;
+	r->begun = 1;
+	if (r->part && part_begin(r->part, &e) < 0)
+		infer_fail(r, &e);
+}
+
 /* Class and words of a record that never reaches a server. */
 static void refuse(struct run *r, struct item *it)
 {
@@ -145,18 +157,6 @@ static void changed(struct run *r, struct item *it)
 	infer_fail(r, it->why);
 	item_forget(r, it);
 	buf_free(&how);
-}
-
-/* The first that has to be asked: FILE becomes FILE.part. */
-static void begin(struct run *r)
-{
-	struct err e;
-
-	if (r->begun)
-		return;
-	r->begun = 1;
-	if (r->part && part_begin(r->part, &e) < 0)
-		infer_fail(r, &e);
 }
 
 /* What an earlier run says of the record. 1: it is settled. */
@@ -209,8 +209,10 @@ void item_take(struct run *r, struct flow_held *held)
 	r->held_bytes += it->job->line.n;
 	r->read_bytes += it->job->line.n + 1;
 	rc = read_record(r, it);
-	if (rc < 0)
+	if (rc < 0) {
 		it->job->verdict = FLOW_REJECT;
+		begin(r);
+	}
 	if (!flow_admit(r->flow, it->job)) {
 		settle(r, it);
 	} else if (rc < 0) {
