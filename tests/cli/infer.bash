@@ -31,7 +31,7 @@ serve() {
 	e3-sim --model "$MODEL" --port 0 --answer-tokens 12 "$@" >port 2>sim.err 3>&- &
 	PID=$!
 	PIDS="$PIDS $PID"
-	for _ in $(seq 100); do
+	for _ in $(seq 1000); do
 		[ -s port ] && break
 		sleep 0.02
 	done
