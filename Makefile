@@ -119,7 +119,7 @@ check-chaos: deps-check
 
 check-tokenizer: deps-check
 	@$(MAKE) --no-print-directory -j2 all oracle-drivers
-	@E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/oracle/bpe-all
+	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/oracle/bpe-all
 
 check-vllm: deps-check
 	@$(MAKE) --no-print-directory -j2 all

@@ -41,7 +41,13 @@ static void free_slots(struct cache_slot *slot, unsigned bits)
 
 void cache_init(struct cache *c)
 {
-	*c = (struct cache){.shift = 64 - CACHE_FIRST_BITS, .entries = MANY_FIRST};
+	*c = (struct cache){
+	    .shift = 64 - CACHE_FIRST_BITS,
+	    .entries = MANY_FIRST,
+	    .last_bits = CACHE_LAST_BITS,
+	    .last_entries = CACHE_MANY_LAST,
+	    .last_words = CACHE_WORDS_LAST,
+	};
 	c->slot = new_slots(CACHE_FIRST_BITS);
 	c->entry = new_table(c->entries * sizeof(*c->entry));
 }
@@ -129,9 +135,9 @@ void cache_add_long(struct cache *c, const char *p, size_t n, const int32_t *id,
 	struct cache_entry *e;
 	int32_t *to;
 
-	if (2 * c->entries_used > c->entries && c->entries < CACHE_MANY_LAST)
+	if (2 * c->entries_used > c->entries && c->entries < c->last_entries)
 		grow_index(c);
-	if (c->words + need > CACHE_WORDS_LAST || 4 * c->entries_used > 3 * c->entries)
+	if (c->words + need > c->last_words || 4 * c->entries_used > 3 * c->entries)
 		forget(c);
 	c->word = xgrow(c->word, &c->words_cap, c->words + need, sizeof(*c->word));
 	to = c->word + c->words;

@@ -70,6 +70,9 @@ struct cache {
 	size_t entries, entries_used;
 	int32_t *word;
 	size_t words, words_cap;
+	/* bounds: the constants above, or smaller, for tests */
+	unsigned last_bits;
+	size_t last_entries, last_words;
 };
 
 void cache_init(struct cache *c);
@@ -78,7 +81,7 @@ void cache_free(struct cache *c); /* which may be zeros */
 /* Whether it is time for cache_grow: before a batch, since sets change. */
 static inline int cache_is_full(const struct cache *c)
 {
-	return c->shift > 64 - CACHE_LAST_BITS && c->used > (size_t)1 << (63 - c->shift);
+	return c->shift > 64 - c->last_bits && c->used > (size_t)1 << (63 - c->shift);
 }
 
 /* Makes the slots more. */

@@ -2,10 +2,6 @@
 
 #include <stdlib.h>
 
-/* Pieces at a time: enough to hide the way to memory and to have some misses together, few enough
- * that what is known of them stays in the first-level cache. */
-#define BATCH 512
-
 /* A piece that the cache had not. */
 struct miss {
 	uint32_t piece; /* of the batch */
@@ -17,18 +13,19 @@ struct miss {
 struct batch {
 	struct span text;
 	size_t begin, n;
-	uint32_t end[BATCH];
-	uint32_t set[BATCH];
-	struct cache_key key[BATCH]; /* of the short ones; of long ones w[0] is the hash */
-	uint16_t large[BATCH];	     /* the long ones */
-	const struct cache_entry *entry[BATCH];
-	struct miss miss[BATCH];
+	uint32_t end[FAST_BATCH];
+	uint32_t set[FAST_BATCH];
+	struct cache_key key[FAST_BATCH]; /* of the short ones; of long ones w[0] is the hash */
+	uint16_t large[FAST_BATCH];	  /* the long ones */
+	const struct cache_entry *entry[FAST_BATCH];
+	struct miss miss[FAST_BATCH];
 	size_t larges, misses;
 };
 
 void fast_init(struct fast *f, const struct core *core, const struct split_rules *rules)
 {
-	*f = (struct fast){.core = core, .rules = rules, .window = window_best()};
+	*f = (struct fast){
+	    .core = core, .rules = rules, .window = window_best(), .batch = FAST_BATCH};
 	cache_init(&f->cache);
 }
 
@@ -216,7 +213,7 @@ void fast_text(struct fast *f, struct span text, struct ints *ids, struct ints *
 		if (cache_is_full(&f->cache))
 			cache_grow(&f->cache);
 		b.begin = s.pos;
-		b.n = window_fill(&s, f->window, b.end, BATCH);
+		b.n = window_fill(&s, f->window, b.end, f->batch);
 		make_keys(&f->cache, &b);
 		find_large(&f->cache, &b);
 		to = ints_room(ids, s.pos - b.begin + CACHE_IDS);

@@ -13,10 +13,15 @@
 #include "bpe/split.h"
 #include "bpe/window.h"
 
+/* Pieces at a time: enough to hide the way to memory and to have some misses together, few enough
+ * that what is known of them stays in the first-level cache. */
+#define FAST_BATCH 512
+
 struct fast {
 	const struct core *core;
 	const struct split_rules *rules;
 	window_fn *window;
+	size_t batch; /* FAST_BATCH; for tests less, WINDOW at least */
 	struct cache cache;
 	struct core_work work;
 	struct ints made; /* ids of the pieces that the cache had not */

@@ -1,11 +1,12 @@
 #!/bin/sh
 # The tokenizer beside gigatoken, tiktoken and tokenizers on the same texts: MB/s cold (tables just
 # loaded) and warm, on one core by CPU time and on two by the clock; with each kind of vectors; texts
-# that are meant to be slow; and the most memory that e3-tokenize takes. E3_BUILD, E3_SHARED,
-# E3_MODELS. The others are installed, and the texts fetched, into build/.
+# that are meant to be slow; and the most memory that e3-tokenize takes. E3_BUILD, E3_SHARED; E3_MODELS
+# and E3_TEXTS, a part of them. The others are installed, and the texts fetched, into build/.
 set -eu
 cd "$(dirname "$0")/../.."
 : "${E3_BIN:=bin}" "${E3_BUILD:=build/release}" "${E3_SHARED:=../shared}" "${E3_MODELS:=kimi-k2.5 qwen3 gpt-oss}"
+: "${E3_TEXTS:=english python chinese japanese chat}"
 [ -d "$E3_SHARED/models" ] || { echo "no models in $E3_SHARED"; exit 0; }
 make -s BUILD="$E3_BUILD" "$E3_BUILD/oracle/bpe_encode"
 encode=$E3_BUILD/oracle/bpe_encode
@@ -14,6 +15,10 @@ mkdir -p "$texts"
 ORACLE=bench
 . tests/oracle/venv.sh || PYTHON=python3
 python3 tests/bench/tokenizer_texts.py "$texts"
+set --
+for text in $E3_TEXTS; do
+	[ ! -s "$texts/$text.txt" ] || set -- "$@" "$texts/$text.txt"
+done
 echo "load $(cut -d' ' -f 1-3 /proc/loadavg) at the beginning; two processors of $(nproc)"
 
 # table TITLE: rows NAME FILE BYTES IDS COLD WARM; those of "e3" are what the others are measured by.
@@ -46,21 +51,21 @@ for model in $E3_MODELS; do
 	slow=tokenizers
 	[ -f "$dir/tiktoken.model" ] && slow=tiktoken
 	for round in 1 2; do
-		taskset -c 0 "$encode" time "$dir" "$texts"/*.txt | sed 's/^/e3	/'
-		taskset -c 0 "$PYTHON" -I tests/bench/tokenizer.py gigatoken "$dir" "$texts"/*.txt | sed "s/^/gigatoken	/" || true
-		[ $round = 2 ] || taskset -c 0 "$PYTHON" -I tests/bench/tokenizer.py $slow "$dir" "$texts"/*.txt | sed "s/^/$slow	/" || true
+		taskset -c 0 "$encode" time "$dir" "$@" | sed 's/^/e3	/'
+		taskset -c 0 "$PYTHON" -I tests/bench/tokenizer.py gigatoken "$dir" "$@" | sed "s/^/gigatoken	/" || true
+		[ $round = 2 ] || taskset -c 0 "$PYTHON" -I tests/bench/tokenizer.py $slow "$dir" "$@" | sed "s/^/$slow	/" || true
 	done | table "$model"
 	{
-		"$encode" time "$dir" "$texts/english.txt" "$texts/chinese.txt" | sed 's/^/one core	/'
-		"$encode" two "$dir" "$texts/english.txt" "$texts/chinese.txt" | sed 's/^/two cores	/'
+		"$encode" time "$dir" "$@" | sed 's/^/one core	/'
+		"$encode" two "$dir" "$@" | sed 's/^/two cores	/'
 		for vectors in plain base avx2 avx512; do
-			E3_VECTORS=$vectors "$encode" time "$dir" "$texts/english.txt" "$texts/chinese.txt" | sed "s/^/$vectors	/"
+			E3_VECTORS=$vectors "$encode" time "$dir" "$@" | sed "s/^/$vectors	/"
 		done
 	} | table "$model"
 	"$encode" hostile "$dir" | sed 's/^/hostile	/' | table "$model"
 	for j in 1 2; do
-		"$PYTHON" -I tests/bench/peak.py "$E3_BIN/e3-tokenize" -q -j$j --model "$dir" --text --count "$texts/english.txt" "$texts/chinese.txt" |
-			sed "s/^/$model: e3-tokenize -j$j --text --count, English and Chinese: /" | tee "$texts/peak"
+		"$PYTHON" -I tests/bench/peak.py "$E3_BIN/e3-tokenize" -q -j$j --model "$dir" --text --count "$@" |
+			sed "s/^/$model: e3-tokenize -j$j --text --count: /" | tee "$texts/peak"
 		awk -v OFS='\t' -v m="$model" -v j=$j '{ for (i = 2; i <= NF; i++) if ($i ~ /^Mi?B/) print "=", m ", memory, -j" j, $(i - 1), $i, "<=150" }' "$texts/peak"
 	done
 done
