@@ -42,7 +42,7 @@ static void free_slots(struct cache_slot *slot, unsigned bits)
 void cache_init(struct cache *c)
 {
 	*c = (struct cache){
-	    .shift = 64 - CACHE_FIRST_BITS,
+	    .shift = 65 - CACHE_FIRST_BITS,
 	    .entries = MANY_FIRST,
 	    .last_bits = CACHE_LAST_BITS,
 	    .last_entries = CACHE_MANY_LAST,
@@ -56,7 +56,7 @@ void cache_free(struct cache *c)
 {
 	if (!c->slot)
 		return;
-	free_slots(c->slot, 64 - c->shift);
+	free_slots(c->slot, 65 - c->shift);
 	free_table(c->entry, c->entries * sizeof(*c->entry));
 	free(c->word);
 	*c = (struct cache){0};
@@ -64,7 +64,7 @@ void cache_free(struct cache *c)
 
 void cache_add(struct cache *c, struct cache_key k, struct cache_ids ids)
 {
-	struct cache_slot *s = &c->slot[cache_set(c, k)];
+	struct cache_slot *s = cache_slots(c, cache_set(c, k));
 
 	c->used += s[1].ids.v[0] == 0;
 	s[1] = s[0];
@@ -74,7 +74,7 @@ void cache_add(struct cache *c, struct cache_key k, struct cache_ids ids)
 void cache_grow(struct cache *c)
 {
 	struct cache_slot *old = c->slot;
-	unsigned bits = 64 - c->shift;
+	unsigned bits = 65 - c->shift;
 
 	c->shift -= CACHE_MORE_BITS;
 	c->used = 0;

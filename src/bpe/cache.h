@@ -64,7 +64,7 @@ struct cache_entry {
 
 struct cache {
 	struct cache_slot *slot; /* two neighbours, 64 bytes, are one set */
-	unsigned shift;		 /* 64 less the bits of their number */
+	unsigned shift;		 /* 65 less the bits of their number */
 	size_t used;
 	struct cache_entry *entry;
 	size_t entries, entries_used;
@@ -81,7 +81,7 @@ void cache_free(struct cache *c); /* which may be zeros */
 /* Whether it is time for cache_grow: before a batch, since sets change. */
 static inline int cache_is_full(const struct cache *c)
 {
-	return c->shift > 64 - c->last_bits && c->used > (size_t)1 << (63 - c->shift);
+	return c->shift > 65 - c->last_bits && c->used > (size_t)1 << (64 - c->shift);
 }
 
 /* Makes the slots more. */
@@ -115,36 +115,49 @@ static inline struct cache_key cache_key(const char *p, size_t n)
 	    (cache_load(p + 8) & cache_load(mask + 8)) | (uint64_t)n << 56}};
 }
 
-/* Of a key, the number of the first of two slots. */
+/* Of a key, the number of its set. */
 static inline size_t cache_set(const struct cache *c, struct cache_key k)
 {
 	uint64_t hash = (k.w[0] * 0x9E3779B97F4A7C15u + k.w[1]) * 0xD6E8FEB86659FD93u;
 
-	return (size_t)(hash >> c->shift & ~(uint64_t)1);
+	return (size_t)(hash >> c->shift);
 }
 
-/* Which of the two it is can't be foreseen, so it is no branch. */
+static inline struct cache_slot *cache_slots(const struct cache *c, size_t set)
+{
+	return &c->slot[2 * set];
+}
+
+/* Which of the two it is can't be foreseen, so it is no branch, and the first eight bytes decide:
+ * NULL may also mean that both slots begin alike, see cache_seek. */
 static inline const struct cache_ids *cache_find(
     const struct cache *c, size_t set, struct cache_key k)
 {
-	const struct cache_slot *s = &c->slot[set];
-	uint64_t first = (s[0].key.w[0] ^ k.w[0]) | (s[0].key.w[1] ^ k.w[1]);
-	uint64_t second = (s[1].key.w[0] ^ k.w[0]) | (s[1].key.w[1] ^ k.w[1]);
+	const struct cache_slot *s = cache_slots(c, set);
 
-	if (first != 0 && second != 0)
-		return NULL;
-	return &s[first != 0].ids;
+	s += s->key.w[0] != k.w[0];
+	return ((s->key.w[0] ^ k.w[0]) | (s->key.w[1] ^ k.w[1])) == 0 ? &s->ids : NULL;
+}
+
+/* NULL: it is not there. */
+static inline const struct cache_ids *cache_seek(const struct cache *c, struct cache_key k)
+{
+	const struct cache_slot *s = cache_slots(c, cache_set(c, k));
+
+	for (int i = 0; i < 2; i++)
+		if (s[i].key.w[0] == k.w[0] && s[i].key.w[1] == k.w[1])
+			return &s[i].ids;
+	return NULL;
 }
 
 /* Writes all of CACHE_IDS; returns how many there are. */
 static inline size_t cache_unpack(int32_t *to, const struct cache_ids *ids)
 {
-	struct cache_ids x = *ids;
-	size_t n = x.v[0] >> CACHE_COUNT;
+	uint32_t first = ids->v[0];
 
-	x.v[0] &= (1u << CACHE_COUNT) - 1;
-	memcpy(to, &x, sizeof(x));
-	return n;
+	memcpy(to, ids, sizeof(*ids));
+	to[0] = (int32_t)(first & ((1u << CACHE_COUNT) - 1));
+	return first >> CACHE_COUNT;
 }
 
 /* n is 1 to CACHE_IDS. */

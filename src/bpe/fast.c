@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#define LONG UINT64_MAX /* w[1] of no short piece's key, whose last byte is at most 15 */
+
 /* A piece that the cache had not. */
 struct miss {
 	uint32_t piece; /* of the batch */
@@ -15,7 +17,7 @@ struct batch {
 	size_t begin, n;
 	uint32_t end[FAST_BATCH];
 	uint32_t set[FAST_BATCH];
-	struct cache_key key[FAST_BATCH]; /* of the short ones; of long ones w[0] is the hash */
+	struct cache_key key[FAST_BATCH]; /* of long ones w[0] is the hash, w[1] is LONG */
 	uint16_t large[FAST_BATCH];	  /* the long ones */
 	const struct cache_entry *entry[FAST_BATCH];
 	struct miss miss[FAST_BATCH];
@@ -56,33 +58,56 @@ static struct cache_key last_key(const char *p, size_t n)
 static void add_large(const struct cache *c, struct batch *b, size_t i, struct span piece)
 {
 	b->large[b->larges++] = (uint16_t)i;
+	b->key[i].w[1] = LONG;
+	b->set[i] = 0;
 	if (piece.n > CACHE_LONG)
 		return;
 	b->key[i].w[0] = cache_hash(piece.p, piece.n);
 	__builtin_prefetch(&c->entry[b->key[i].w[0] & (c->entries - 1)]);
 }
 
-static void make_keys(const struct cache *c, struct batch *b)
+/* Of the batch's pieces, how many are not within 16 bytes of the text's end. */
+static size_t inner_pieces(const struct batch *b)
 {
-	const char *p = b->text.p + b->begin, *end = b->text.p + b->text.n;
+	size_t i = b->n;
 
-	b->larges = 0;
-	for (size_t i = 0; i < b->n; i++) {
-		const char *next = b->text.p + b->end[i];
+	while (i > 0 && (i > 1 ? b->end[i - 2] : b->begin) + 16 > b->text.n)
+		i--;
+	return i;
+}
+
+/* Of the pieces from the first up to the last. */
+static inline void make_some_keys(
+    const struct cache *cache, struct batch *b, size_t first, size_t last, int inner)
+{
+	const struct cache c = *cache; /* copies: else read anew after each piece that is written */
+	const char *text = b->text.p, *p = first > 0 ? text + b->end[first - 1] : text + b->begin;
+
+	for (size_t i = first; i < last; i++) {
+		const char *next = text + b->end[i];
 		size_t n = (size_t)(next - p);
 
 		if (n <= CACHE_SHORT) {
-			struct cache_key k = end - p >= 16 ? cache_key(p, n) : last_key(p, n);
-			size_t set = cache_set(c, k);
+			struct cache_key k = inner ? cache_key(p, n) : last_key(p, n);
+			size_t set = cache_set(&c, k);
 
-			__builtin_prefetch(&c->slot[set]);
+			__builtin_prefetch(cache_slots(&c, set));
 			b->key[i] = k;
 			b->set[i] = (uint32_t)set;
 		} else {
-			add_large(c, b, i, (struct span){p, n});
+			add_large(cache, b, i, (struct span){p, n});
 		}
 		p = next;
 	}
+}
+
+static void make_keys(const struct cache *c, struct batch *b)
+{
+	size_t inner = inner_pieces(b);
+
+	b->larges = 0;
+	make_some_keys(c, b, 0, inner, 1);
+	make_some_keys(c, b, inner, b->n, 0);
 }
 
 static void find_large(const struct cache *c, struct batch *b)
@@ -106,30 +131,30 @@ static size_t copy_large(const struct cache *c, const struct cache_entry *e, int
 	return e->ids;
 }
 
+/* Of a long piece. Returns how many ids, 0: the cache has it not. */
+static size_t look_up_large(const struct cache *c, const struct batch *b, size_t i, int32_t *to)
+{
+	const struct cache_entry *e = b->key[i].w[1] == LONG ? b->entry[i] : NULL;
+
+	return e && cache_is(c, e, piece_at(b, i).p) ? copy_large(c, e, to) : 0;
+}
+
 /* Writes the ids of the batch's pieces as far as the cache has them to out, which has room for one
  * a byte and CACHE_IDS. Returns how many. */
-static size_t look_up(const struct cache *c, struct batch *b, int32_t *out)
+static size_t look_up(const struct cache *cache, struct batch *b, int32_t *out)
 {
+	const struct cache c = *cache; /* copies, as above */
+	const size_t all = b->n;
 	int32_t *to = out;
-	size_t at = b->begin, misses = 0;
+	size_t misses = 0;
 
-	for (size_t i = 0; i < b->n; i++) {
-		const char *p = b->text.p + at;
-		size_t n = b->end[i] - at;
+	for (size_t i = 0; i < all; i++) {
+		const struct cache_ids *hit = cache_find(&c, b->set[i], b->key[i]);
+		size_t n = hit ? cache_unpack(to, hit) : look_up_large(cache, b, i, to);
 
-		at = b->end[i];
-		if (n <= CACHE_SHORT) {
-			const struct cache_ids *hit = cache_find(c, b->set[i], b->key[i]);
-
-			if (hit) {
-				to += cache_unpack(to, hit);
-				continue;
-			}
-		} else if (b->entry[i] && cache_is(c, b->entry[i], p)) {
-			to += copy_large(c, b->entry[i], to);
-			continue;
-		}
-		b->miss[misses++] = (struct miss){(uint32_t)i, (uint32_t)(to - out), 0};
+		to += n;
+		if (n == 0)
+			b->miss[misses++] = (struct miss){(uint32_t)i, (uint32_t)(to - out), 0};
 	}
 	b->misses = misses;
 	return (size_t)(to - out);
@@ -139,8 +164,7 @@ static size_t look_up(const struct cache *c, struct batch *b, int32_t *out)
  * many ids. Returns how many ids, 0 for none. */
 static size_t look_again(const struct cache *c, struct cache_key k, struct span piece, int32_t *to)
 {
-	const struct cache_ids *hit =
-	    piece.n <= CACHE_SHORT ? cache_find(c, cache_set(c, k), k) : NULL;
+	const struct cache_ids *hit = piece.n <= CACHE_SHORT ? cache_seek(c, k) : NULL;
 	const struct cache_entry *e = NULL;
 
 	if (hit)
