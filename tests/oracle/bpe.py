@@ -296,6 +296,11 @@ def compare_specials_off(name, driver, real):
     report(bad == 0, f"{name}, special strings as text: {len(texts)} texts: {bad} differ")
 
 
+def compare_neighbours(name, folder, real, n):
+    with Driver(str(folder)) as driver:
+        compare_ids(f"{name}, {n} neighbouring tokens", driver, real, walk_texts(real.tokens, n, name))
+
+
 def compare_model(name, folder, real, effort):
     with Driver(str(folder)) as driver:
         compare_ids(f"{name}, templates", driver, real, template_texts(scalars(FULL)[:: effort["step"]], 500))
@@ -303,7 +308,6 @@ def compare_model(name, folder, real, effort):
         compare_ids(f"{name}, every token", driver, real,
                     [t.decode() for t in real.tokens if t.decode(errors="ignore").encode() == t])
         compare_ids(f"{name}, token pairs", driver, real, pair_texts(real.tokens, effort["pairs"], name))
-        compare_ids(f"{name}, {effort['walks']} neighbouring tokens", driver, real, walk_texts(real.tokens, effort["walks"], name))
         compare_ids(f"{name}, added tokens", driver, real, added_texts(real.added))
         compare_ids(f"{name}, corpus", driver, real, corpus_texts(effort["corpus"]))
         compare_specials_off(name, driver, real)
@@ -348,25 +352,34 @@ def make_model(family, texts, ignore_merges, nfc):
 
 def compare_made(family):
     learn = list(corpus_texts(150000))
-    small = {"step": 97, "random": 5000, "pairs": 5000, "walks": 50000, "corpus": 50000}
+    small = {"step": 97, "random": 5000, "pairs": 5000, "corpus": 50000}
     for ignore_merges, nfc in ((False, True), (True, False)):
         folder = make_model(family, learn, ignore_merges, nfc)
         compare_model(folder.name, folder, Tokenizers(folder), small)
+        compare_neighbours(folder.name, folder, Tokenizers(folder), 50000)
+
+
+def real_model(name):
+    folder = SHARED / "models" / name
+    return folder, Tiktoken(folder) if (folder / "tiktoken.model").exists() else Tokenizers(folder)
 
 
 def compare_real(name):
-    effort = {"step": 4, "random": 100000, "pairs": 50000, "walks": 200000, "corpus": 500000}
+    effort = {"step": 4, "random": 100000, "pairs": 50000, "corpus": 500000}
     if FULL:
-        effort = {"step": 1, "random": 1000000, "pairs": 1000000, "walks": 10000000, "corpus": 20000000}
-    folder = SHARED / "models" / name
-    real = Tiktoken(folder) if (folder / "tiktoken.model").exists() else Tokenizers(folder)
-    compare_model(name, folder, real, effort)
+        effort = {"step": 1, "random": 1000000, "pairs": 1000000, "corpus": 20000000}
+    compare_model(name, *real_model(name), effort)
+
+
+def compare_real_neighbours(name):
+    compare_neighbours(name, *real_model(name), 10000000 if FULL else 200000)
 
 
 def compare_demo():
     """The bundled folder: Kimi's kind with a vocabulary of its own."""
     folder = Path(__file__).resolve().parents[2] / "pipelines" / "demo" / "model"
-    compare_model("the bundled model", folder, Tiktoken(folder), {"step": 7, "random": 50000, "pairs": 50000, "walks": 200000, "corpus": 500000})
+    compare_model("the bundled model", folder, Tiktoken(folder), {"step": 7, "random": 50000, "pairs": 50000, "corpus": 500000})
+    compare_neighbours("the bundled model", folder, Tiktoken(folder), 200000)
 
 
 def added(content, **flags):
@@ -450,6 +463,7 @@ def tasks():
     """Name, needs the shared models, function and its arguments; the long ones first."""
     real = ("qwen3", "deepseek-v3", "gpt-oss", "kimi-k2.5")
     yield from ((name, name, compare_real, name) for name in real)
+    yield from ((f"neighbours {name}", name, compare_real_neighbours, name) for name in real)
     yield from ((f"split {family}", None, compare_splits, family) for family in PATTERNS)
     yield from ((f"made {family}", None, compare_made, family) for family in PATTERNS)
     yield from ((f"tiktoken {family}", "kimi-k2.5", compare_with_tiktoken, family) for family, p in PATTERNS.items() if len(p) == 1)

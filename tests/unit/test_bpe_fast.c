@@ -139,6 +139,65 @@ static void threads_and_full_caches(void **state)
 	bpe_close(b);
 }
 
+/* Whatever comes together, and with a cache that forgets nearly all. */
+static void batches_and_bounds(void **state)
+{
+	static const size_t batch[] = {WINDOW, WINDOW + 1, 127, FAST_BATCH};
+	struct bpe *b = open_demo();
+	struct buf text = {0};
+	uint64_t want;
+
+	(void)state;
+	fill(&text, 1 << 20, 3);
+	want = plain_hash(b, text.data, text.len);
+	for (size_t i = 0; i < 2 * LEN(batch); i++) {
+		struct fast f;
+		struct ints ids = {0};
+
+		fast_init(&f, b->core, b->split);
+		f.batch = batch[i / 2];
+		if (i & 1) {
+			f.cache.last_bits = CACHE_FIRST_BITS;
+			f.cache.last_entries = f.cache.entries;
+			f.cache.last_words = 4 * CACHE_LONG;
+		}
+		fast_text(&f, (struct span){text.data, text.len}, &ids, NULL);
+		assert_int_equal(hash64(ids.v, ids.n * sizeof(*ids.v), 0), want);
+		if (i & 1)
+			assert_int_equal(f.cache.shift, 65 - CACHE_FIRST_BITS);
+		else
+			assert_true(f.cache.shift < 65 - CACHE_FIRST_BITS);
+		fast_free(&f);
+		ints_free(&ids);
+	}
+	buf_free(&text);
+	bpe_close(b);
+}
+
+/* Two pieces of one set that begin alike: the first look may miss the second, the other not. */
+static void pieces_that_begin_alike(void **state)
+{
+	struct cache c;
+	struct cache_key a = cache_key("eightbytesAAAAAA", 11), b = a;
+	const int32_t one = 1, two = 2;
+	size_t set;
+
+	(void)state;
+	cache_init(&c);
+	set = cache_set(&c, a);
+	do /* eight bytes and a few: other keys of the same set */
+		b.w[1]++;
+	while (cache_set(&c, b) != set);
+	cache_add(&c, a, cache_pack(&one, 1));
+	cache_add(&c, b, cache_pack(&two, 1));
+	assert_null(cache_find(&c, set, a)); /* behind b */
+	assert_int_equal(cache_seek(&c, a)->v[0] & 0xFFFFFFF, 1);
+	assert_int_equal(cache_seek(&c, b)->v[0] & 0xFFFFFFF, 2);
+	b.w[0]++;
+	assert_null(cache_seek(&c, b));
+	cache_free(&c);
+}
+
 /* The index of long pieces forgets all when it is full, and goes on. */
 static void long_pieces_are_forgotten(void **state)
 {
@@ -169,6 +228,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(vectors_and_offsets),
 	    cmocka_unit_test(threads_and_full_caches),
+	    cmocka_unit_test(batches_and_bounds),
+	    cmocka_unit_test(pieces_that_begin_alike),
 	    cmocka_unit_test(long_pieces_are_forgotten),
 	};
 
