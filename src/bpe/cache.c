@@ -137,7 +137,7 @@ void cache_add_long(struct cache *c, const char *p, size_t n, const int32_t *id,
 
 	if (2 * c->entries_used > c->entries && c->entries < c->last_entries)
 		grow_index(c);
-	if (c->words + need > c->last_words || 4 * c->entries_used > 3 * c->entries)
+	if (c->words + need > c->last_words || 8 * c->entries_used > 7 * c->entries)
 		forget(c);
 	c->word = xgrow(c->word, &c->words_cap, c->words + need, sizeof(*c->word));
 	to = c->word + c->words;
