@@ -35,20 +35,27 @@ void buf_addc(struct buf *b, char c)
 	b->len++;
 }
 
-void buf_addf(struct buf *b, const char *fmt, ...)
+void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 {
-	va_list ap, again;
+	va_list again;
 	int n;
 
-	va_start(ap, fmt);
 	va_copy(again, ap);
 	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
 	if (n > 0) {
 		vsnprintf(buf_room(b, (size_t)n + 1), (size_t)n + 1, fmt, again);
 		b->len += (size_t)n;
 	}
 	va_end(again);
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(b, fmt, ap);
+	va_end(ap);
 }
 
 void buf_add_u64(struct buf *b, uint64_t v)

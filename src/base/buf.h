@@ -11,6 +11,7 @@
 #ifndef E3_BUF_H
 #define E3_BUF_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static inline void buf_adds(struct buf *b, const char *s)
 	buf_add(b, s, strlen(s));
 }
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void buf_vaddf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 void buf_add_u64(struct buf *b, uint64_t v);		     /* decimal */
 void buf_add_hex64(struct buf *b, uint64_t v);		     /* 16 lower-case hex digits */
 void buf_add_utf8(struct buf *b, uint32_t cp);		     /* a scalar value */

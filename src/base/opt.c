@@ -29,16 +29,42 @@ _Noreturn void opt_misuse(const struct opt_prog *p, const char *fmt, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "%s: ", p->name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	prog_vwarn(fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "\nusage: %s [OPTION...]%s%s (%s --help lists them)\n", p->name,
+	fprintf(stderr, "usage: %s [OPTION...]%s%s (%s --help lists them)\n", p->name,
 	    p->operands ? " " : "", p->operands ? p->operands : "", p->name);
 	exit(EXIT_MISUSE);
 }
 
 /* ---- help, the same table in three dialects ---- */
+
+enum {
+	HELP_COLUMN = 33, /* where the words about an option begin */
+	HELP_WIDTH = 80,
+};
+
+/* A row of two columns; a name that reaches into the second has a line of its own. */
+static void help_row(const char *name, const char *words)
+{
+	size_t room = HELP_WIDTH - HELP_COLUMN;
+
+	if (strlen(name) > HELP_COLUMN - 3)
+		printf("  %s\n%*s", name, HELP_COLUMN, "");
+	else
+		printf("  %-*s", HELP_COLUMN - 2, name);
+	while (strlen(words) > room) {
+		size_t n = room;
+
+		while (n > 0 && words[n] != ' ')
+			n--;
+		if (n == 0)
+			break;
+		printf("%.*s\n%*s", (int)n, words, HELP_COLUMN, "");
+		words += n + 1;
+	}
+	printf("%s\n", words);
+}
 
 static void help_one(const struct opt *o)
 {
@@ -50,7 +76,7 @@ static void help_one(const struct opt *o)
 		buf_addf(&left, "%s--%s", o->key ? ", " : "    ", o->name);
 	if (o->arg)
 		buf_addf(&left, " %s", o->arg);
-	printf("  %-30s %s\n", buf_cstr(&left), o->help);
+	help_row(buf_cstr(&left), o->help);
 	buf_free(&left);
 }
 
@@ -64,8 +90,8 @@ static void help_text(const struct opt_prog *p)
 		printf("\n");
 	for (const struct opt *o = p->common; o && o->kind; o++)
 		help_one(o);
-	printf(
-	    "  %-30s %s\n  %-30s %s\n", "-h, --help", "this text", "-V, --version", "the version");
+	help_row("-h, --help", "this text");
+	help_row("-V, --version", "the version");
 	printf("\nThe man page, %s(1), says more.\n", p->name);
 }
 
@@ -109,10 +135,11 @@ static void help_bash(const struct opt_prog *p)
 static void zsh_help(const char *s)
 {
 	for (; *s; s++) {
-		if (strchr("[]:'\\", *s))
-			putchar(' ');
-		else
-			putchar(*s);
+		if (*s == '\'')
+			printf("'\\'");
+		else if (strchr("[]\\", *s))
+			putchar('\\');
+		putchar(*s);
 	}
 }
 

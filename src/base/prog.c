@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 const char *prog_name = "e3";
@@ -20,13 +21,20 @@ _Noreturn void prog_die(const struct err *e)
 	exit(prog_status(e));
 }
 
+void prog_vwarn(const char *fmt, va_list ap)
+{
+	struct buf text = {0};
+
+	buf_vaddf(&text, fmt, ap);
+	fprintf(stderr, "%s: %s\n", prog_name, buf_cstr(&text));
+	buf_free(&text);
+}
+
 void prog_warn(const char *fmt, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "%s: ", prog_name);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	prog_vwarn(fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }

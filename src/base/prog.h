@@ -4,6 +4,8 @@
 #ifndef E3_PROG_H
 #define E3_PROG_H
 
+#include <stdarg.h>
+
 struct err;
 
 #define E3_VERSION "0.1"
@@ -22,7 +24,8 @@ int prog_status(const struct err *e);
 /* "NAME: message" on stderr, exit with prog_status. */
 _Noreturn void prog_die(const struct err *e);
 
-/* "NAME: message" on stderr. */
+/* "NAME: message" on stderr, in one write: the programs of a pipeline share it. */
 void prog_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void prog_vwarn(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -61,7 +61,7 @@ static const struct opt table[] = {
 
 static const struct opt_prog prog = {
     .name = "e3-prep",
-    .what = "Turns raw rows of a dataset into conversation records.",
+    .what = "raw rows of a dataset to conversation records",
     .operands = "[FILE...]",
     .own = table,
     .common = flow_opts,

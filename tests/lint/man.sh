@@ -60,6 +60,7 @@ for main in src/*/main.c; do
 		comm -13 "$tap_out.help" "$tap_out.page" | sed 's/^/not in --help: /'
 		comm -13 "$tap_out.help" "$tap_out.synopsis" | sed 's/^/in SYNOPSIS, not in --help: /'
 		synopsis_lacks "$E3_BIN/$prog" "$tap_out.synopsis"
+		"$E3_BIN/$prog" --help | awk 'length > 80 { print "--help: more than 80 columns: " $0 }'
 		for section in NAME SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES; do
 			grep -qE "^\.Sh \"?$section" "$page" || echo "no section $section"
 		done

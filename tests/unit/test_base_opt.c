@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +42,8 @@ static const struct opt own[] = {
     {"mode", 0, OPT_ENUM, offsetof(struct opts, mode), "native|prompt|none", "how", 0, 0},
     {"flag", 'f', OPT_FLAG, offsetof(struct opts, flag), NULL, "a flag [it's one]", 0, 0},
     {"shard", 0, OPT_SHARD, offsetof(struct opts, shard), "I/N", "a part", 0, 0},
+    {"into-the-second-column", 0, OPT_STR, offsetof(struct opts, output), "FILE",
+	"words that do not fit beside it, and are more than a line takes", 0, 0},
     {0},
 };
 
@@ -214,13 +217,19 @@ static void help_and_completions(void **state)
 	    {"--help",
 		{"usage: e3-test [OPTION...] [FILE...]\ntests options\n", "  -o, --output FILE",
 		    "where to\n", "--mode native|prompt|none", "  -q, --quiet", "  -V, --version"}},
-	    {"-h", {"usage: e3-test", "--shard I/N", "-j, --threads N", "e3-test(1)", "\n", "\n"}},
+	    {"-h", {"usage: e3-test", "--shard I/N", "-j, --threads N", "e3-test(1)",
+		       "\n      --mode native|prompt|none  how\n",
+		       "\n      --into-the-second-column FILE\n"
+		       "                                 words that do not fit beside it, and are "
+		       "more\n"
+		       "                                 than a line takes\n"}},
 	    {"--help=bash", {"_e3_test()", "--mode) COMPREPLY=($(compgen -W \"native prompt none\"",
 				" -o --output --server", " -q --quiet",
 				"complete -o filenames -F _e3_test e3-test\n", "--version"}},
-	    {"--help=zsh", {"#compdef e3-test\n", "'--mode[how]:value:(native prompt none)'",
-			       "'-f[a flag  it s one ]'", "'*--server[a server]:URL:_files'",
-			       "'--quiet[no talk]'", "'*:file:_files'"}},
+	    {"--help=zsh",
+		{"#compdef e3-test\n", "'--mode[how]:value:(native prompt none)'",
+		    "'-f[a flag \\[it'\\''s one\\]]'", "'*--server[a server]:URL:_files'",
+		    "'--quiet[no talk]'", "'*:file:_files'"}},
 	};
 
 	(void)state;
@@ -235,6 +244,27 @@ static void help_and_completions(void **state)
 				fail_msg("%s has no '%s': %s", t[i].arg, t[i].has[k], b.data);
 		buf_free(&b);
 	}
+}
+
+/* One write: what the programs of a pipeline say stays in lines. A datagram is what was written at
+ * once. */
+static void warning_in_one_write(void **state)
+{
+	int fd[2], saved = dup(STDERR_FILENO);
+	char got[100] = "";
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM, 0, fd), 0);
+	dup2(fd[0], STDERR_FILENO);
+	prog_name = "e3-test";
+	prog_warn("one and %d", 2);
+	dup2(saved, STDERR_FILENO);
+	assert_true(read(fd[1], got, sizeof(got) - 1) > 0);
+	assert_string_equal(got, "e3-test: one and 2\n");
+	prog_name = "e3";
+	close(fd[0]);
+	close(fd[1]);
+	close(saved);
 }
 
 static void draw(void *arg)
@@ -326,6 +356,7 @@ int main(void)
 	    cmocka_unit_test(command_lines),
 	    cmocka_unit_test(no_operands),
 	    cmocka_unit_test(help_and_completions),
+	    cmocka_unit_test(warning_in_one_write),
 	    cmocka_unit_test(progress_without_a_terminal),
 	    cmocka_unit_test(progress_on_a_terminal),
 	};
