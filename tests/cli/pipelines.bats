@@ -107,7 +107,15 @@ reference() {
 	mkdir "$T/raw"
 	run make --no-print-directory -C pipelines/100k BIN="$T/bin" OUT="$T/out" RAW="$T/raw" prompts
 	[ "$status" -ne 0 ]
-	[[ $output = *"no raw rows: $T/raw/A1_deepswekimi.jsonl"* ]]
+	[[ $output = *"no raw rows: $T/raw/A1_deepswekimi.jsonl (RAW=DIR says where they are)"* ]]
+	# from another folder the table is not found: nothing is run on no datasets
+	mkdir "$T/else"
+	run make --no-print-directory -C "$T/else" -f "$PWD/pipelines/100k/Makefile" BIN="$T/bin"
+	[ "$status" -eq 2 ]
+	[[ $output = *"there is no datasets.tsv: make -C FOLDER, with OUT and RAW as whole paths"* ]]
+	run pipelines/report/report "$T/none" pipelines/100k/datasets.tsv
+	[ "$status" -eq 1 ]
+	[ "$output" = "report: there is no $T/none: nothing is made yet" ]
 }
 
 @test "raw rows may be several files, compressed too" {
@@ -323,6 +331,7 @@ real() { # OUT MAKE'S...
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"killed 2 times, make -j1: the same prompts, set, vocabulary and states"* ]]
 	[ "$(grep -cE '^(prompts|answers|tokenized|merged|vocab|states|all) +[0-9.]+ +[0-9.]+% ' <<<"$output")" -eq 7 ]
+	grep -qE '^answers: [0-9.]+ s$' <<<"$output"
 	[ -z "$(ls -d "$T"/r/dump* 2>/dev/null)" ]
 	pipelines/report/report "$T/r/whole" "$T/r/datasets.tsv" >"$T/said" 2>"$T/err"
 	cmp "$T/said" "$T/r/whole/report.txt"
