@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "io/lines.h"
+#include "io/temp.h"
 
 #define PARTS_MIN 16
 #define PARTS_MAX 1024
@@ -159,6 +160,18 @@ static void merge_free(struct merge *m)
 	datasets_free(&m->datasets);
 }
 
+/* Long before the records go there. */
+static int check_tmp_dir(const struct merge_opts *o, struct err *e)
+{
+	struct temp *t;
+
+	if (!o->tmp_dir)
+		return 0;
+	t = temp_open(o->tmp_dir, "--tmp-dir", e);
+	temp_close(t);
+	return t ? 0 : -1;
+}
+
 /* Splits and manifest come before the main output, which make looks at. */
 int merge_run(const struct merge_opts *o, const struct plan *plan, struct err *e)
 {
@@ -171,7 +184,7 @@ int merge_run(const struct merge_opts *o, const struct plan *plan, struct err *e
 	m.parts = parts_for(o->memory);
 	m.index = index_open();
 	m.spool = spool_open(o->memory, dir);
-	m.flow = flow_open("e3-merge", &flow, e);
+	m.flow = check_tmp_dir(o, e) == 0 ? flow_open("e3-merge", &flow, e) : NULL;
 	if (!m.flow || open_splits(&m, e) < 0)
 		goto out;
 	if (merge_gather(&m, e) < 0 || decide(&m, e) < 0 || merge_emit(&m, e) < 0)

@@ -77,6 +77,10 @@ ids() {
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"a temporary file in none (--tmp-dir names another folder): No such file or directory" ]]
 	[ ! -e never ]
+	# also where the records fit into memory
+	run e3-merge --tmp-dir none -o never /dev/null
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"a temporary file in none"* ]]
 }
 
 @test "memory is bounded by --memory" {
