@@ -157,8 +157,9 @@ static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 	if (!served[0])
 		served = ep->asked.model;
 	if (!served[0])
-		return err_set(
-		    e, "config", "does not say which model it serves: give --served-model");
+		return err_set(e, "config",
+		    "does not say which model it serves: give --served-model, or the URL without "
+		    "/v1");
 	if (ep->asked.auto_truncate)
 		return err_set(e, "config",
 		    "cuts long prompts by itself (--allow-auto-truncate): start it without");

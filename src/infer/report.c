@@ -205,9 +205,9 @@ void report_summary(struct run *r)
 {
 	if (r->o->flow.quiet)
 		return;
-	if (r->n.requests == 0)
+	if (r->n.requests == 0 && !r->failed)
 		report_line(r, "nothing was left to ask");
-	else
+	else if (r->n.requests > 0)
 		say_answers(r);
 }
 

@@ -195,6 +195,8 @@ struct flow_totals {
 	uint64_t held; /* given out and not yet released */
 };
 struct flow_totals flow_totals(const struct flow *f);
+/* What the summary line says behind the program's name. */
+void flow_summary_text(struct buf *to, const struct flow *f);
 
 /* Checks the sum, publishes rejects, statistics and output, in this order, and prints the summary
  * line (unless -q). Frees f on success; on -1 the caller calls flow_abort. */

@@ -61,7 +61,6 @@ void reject_text(struct buf *to, const char *program, const struct flow_job *job
 void reject_end(struct buf *to, const char *program, const struct flow_job *job);
 
 void flow_stats_text(struct buf *to, const struct flow *f);
-void flow_summary_text(struct buf *to, const struct flow *f);
 void flow_progress_show(struct flow *f);
 
 #endif

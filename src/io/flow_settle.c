@@ -30,7 +30,10 @@ static const char *wrong_shape(const struct flow_job *job)
 		return "a JSON array, where a record is a line: make lines of it with jq -c '.[]'";
 	if (*p == '{' && n == 1)
 		return "an object over several lines, where a record is one line: make lines of it "
-		       "with jq -c .";
+		       "with jq -c ., or .KEY[] for a list inside";
+	if (job->err.class && strcmp(job->err.class, "json") == 0 && *p != '{')
+		return "no JSON, where a record is a line of it: of CSV and Parquet files DuckDB "
+		       "makes such lines";
 	return NULL;
 }
 

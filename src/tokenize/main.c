@@ -85,15 +85,16 @@ static void check(const struct tok_opts *o)
 static int check_supervised(struct flow *f, struct err *e)
 {
 	struct flow_totals n = flow_totals(f);
+	struct buf counts = {0};
 
 	if (n.in == 0 || n.out > 0)
 		return 0;
-	return err_set(e, "unsupervised",
-	    "no token is supervised in the whole input (%llu records: %llu rejected, %llu "
-	    "dropped); "
-	    "prompts want e3-infer first",
-	    (unsigned long long)n.in, (unsigned long long)n.rejected,
-	    (unsigned long long)n.dropped);
+	flow_summary_text(&counts, f);
+	err_set(e, "unsupervised", "nothing to train on in the whole input: %s%s",
+	    buf_cstr(&counts),
+	    n.dropped > 0 ? "; prompts, which are unsupervised, want e3-infer first" : "");
+	buf_free(&counts);
+	return -1;
 }
 
 static void add_drift(struct tok *tok, struct flow *f)

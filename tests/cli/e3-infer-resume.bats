@@ -33,6 +33,11 @@ load infer
 	infer --resume --rejects rej -o out in 2>err
 	grep -q '400 in = 0 out + 400 resumed' err
 	grep -q 'nothing was left to ask' err
+	# but not of a run that failed before it asked
+	echo '{"question":"a raw row"}' >raw
+	run infer -o out2 raw
+	[ "$status" -eq 1 ]
+	[[ $output = *"raw:1: id: missing"* && $output != *"nothing was left to ask"* ]]
 }
 
 @test "a torn last line is cut" {

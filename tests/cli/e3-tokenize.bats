@@ -95,8 +95,12 @@ Again.</think>6<|im_end|>" ]
 	echo '{"id":"z","messages":[{"role":"user","content":"q"}]}' >in
 	run tok -o out in
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"no token is supervised in the whole input (1 records: 0 rejected, 1 dropped)"* ]]
+	[ "$output" = "e3-tokenize: nothing to train on in the whole input: 1 in = 0 out + 1 dropped (unsupervised 1); prompts, which are unsupervised, want e3-infer first" ]
 	[ ! -e out ]
+	echo '{"id":7}' >in
+	run tok -o out --rejects bad in
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-tokenize: nothing to train on in the whole input: 1 in = 0 out + 1 rejected (type 1)" ]
 }
 
 @test "empty input is an empty output" {
@@ -158,7 +162,7 @@ Again.</think>6<|im_end|>" ]
 	[ "$output" = "e3-tokenize: standard input: a JSON array, where a record is a line: make lines of it with jq -c '.[]'" ]
 	short a | jq . >in
 	run tok in
-	[ "$output" = "e3-tokenize: in: an object over several lines, where a record is one line: make lines of it with jq -c ." ]
+	[ "$output" = "e3-tokenize: in: an object over several lines, where a record is one line: make lines of it with jq -c ., or .KEY[] for a list inside" ]
 	jq -c . in | tok >out
 	[ "$(wc -l <out)" -eq 1 ]
 }

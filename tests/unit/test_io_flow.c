@@ -61,7 +61,11 @@ static void first_failure_ends_it(void **state)
 		NULL},
 	    {"an object over lines", "{\r\n \"a\": 1\r\n}\r\n", 0, FLOW_NO_LIMIT, "type",
 		": an object over several lines, where a record is one line: make lines of it with "
-		"jq -c .",
+		"jq -c ., or .KEY[] for a list inside",
+		NULL},
+	    {"a table", "id,question\n", 0, FLOW_NO_LIMIT, "json",
+		": no JSON, where a record is a line of it: of CSV and Parquet files DuckDB makes "
+		"such lines",
 		NULL},
 	    {"an array later", "out a\n[\n", 0, FLOW_NO_LIMIT, "json", ":2: bad [", NULL},
 	    {"work fails", "out a\ndie b\nbad c\n", 0, FLOW_NO_LIMIT, "fatal", ":2: died of b",
