@@ -215,7 +215,7 @@ def real_states(model, ids, norm="after"):
     return torch.cat([h[k][0] for k in LAYERS], 1).contiguous(), last.contiguous()
 
 
-def serve(folder, norm):
+def serve(folder, norm="after"):
     from http.server import BaseHTTPRequestHandler, HTTPServer
 
     from safetensors.torch import save_file
