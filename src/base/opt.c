@@ -1,5 +1,6 @@
 #include "base/opt.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -375,12 +376,23 @@ static void parse_short(const struct opt_prog *p, char **argv, int *i, void *int
 	}
 }
 
+/* No file of ours may get the number of a standard one that is closed, where it would be read as
+ * input or get our messages. What stands in for it fails like it: fd 0 can't be read, 1 and 2 can't
+ * be written. */
+static void hold_standard_files(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 void opt_parse(const struct opt_prog *p, int argc, char **argv, void *into)
 {
 	struct opt_list *operands = (void *)((char *)into + p->operands_at);
 	int options = 1;
 
 	prog_name = p->name;
+	hold_standard_files();
 	for (int i = 1; i < argc; i++) {
 		if (options && strcmp(argv[i], "--") == 0)
 			options = 0;

@@ -62,7 +62,8 @@ struct opt_prog {
 };
 
 /* Fills `into`, the program's options, which hold the defaults before. Prints and exits 0 for
- * --help and --version; "NAME: what is wrong" and exit 2 for misuse. Sets prog_name. */
+ * --help and --version; "NAME: what is wrong" and exit 2 for misuse. Sets prog_name. Standard files
+ * that are closed are held by ones that fail. */
 void opt_parse(const struct opt_prog *p, int argc, char **argv, void *into);
 
 /* For what the table can't say: "NAME: message" and the usage line, exit 2. */

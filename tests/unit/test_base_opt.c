@@ -208,6 +208,34 @@ static void no_operands(void **state)
 	buf_free(&b);
 }
 
+/* Without its standard files a program has ones that fail, so that none of its own gets their
+ * numbers. Its status is how many there are. */
+static void parse_closed(void *arg)
+{
+	static const int mode[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+	const struct call *c = arg;
+	struct opts o = {0};
+	char *argv[] = {(char *)(uintptr_t)c->prog->name};
+	int held = 0;
+
+	for (int fd = 0; fd <= 2; fd++)
+		close(fd);
+	opt_parse(c->prog, 1, argv, &o);
+	for (int fd = 0; fd <= 2; fd++)
+		held += (fcntl(fd, F_GETFL) & O_ACCMODE) == mode[fd];
+	_exit(held);
+}
+
+static void closed_files(void **state)
+{
+	struct call c = {&prog, NULL};
+	struct buf b = {0};
+
+	(void)state;
+	assert_int_equal(in_child(&b, parse_closed, &c), 3);
+	buf_free(&b);
+}
+
 static void help_and_completions(void **state)
 {
 	static const struct {
@@ -355,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(command_lines),
 	    cmocka_unit_test(no_operands),
+	    cmocka_unit_test(closed_files),
 	    cmocka_unit_test(help_and_completions),
 	    cmocka_unit_test(warning_in_one_write),
 	    cmocka_unit_test(progress_without_a_terminal),
