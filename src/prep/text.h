@@ -8,7 +8,7 @@
  *
  * A struct prep_text is one text as the input spelled it (a JSON string literal), or a piece of a
  * decoded one. The literal is what gets written, so that escapes stay; most are never decoded,
- *which would cost as much as all the rest.
+ * which would cost as much as all the rest.
  */
 #ifndef E3_PREP_TEXT_H
 #define E3_PREP_TEXT_H
