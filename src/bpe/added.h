@@ -5,7 +5,7 @@
  *	lstrip        takes the white space before it too, not past the match before
  *	rstrip        takes the white space behind it
  *	normalized    is looked for in the normalised text, in a second pass over what the first
- *left
+ *		      left
  *
  * Each pass is one `struct added`. */
 #ifndef E3_BPE_ADDED_H

@@ -1,5 +1,5 @@
-#define _GNU_SOURCE  /* madvise: tables of many MiB want huge pages, each access would miss the TLB \
-		      */
+/* madvise: tables of many MiB want huge pages, each access would miss the TLB */
+#define _GNU_SOURCE
 #include "bpe/cache.h"
 
 #include <stdlib.h>

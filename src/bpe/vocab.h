@@ -4,8 +4,8 @@
  *	VOCAB_RANKS   tiktoken: two neighbours merge when their concatenation is a token; the lower
  *		      rank is the better one. The rank is the id.
  *	VOCAB_MERGES  Hugging Face: two neighbours merge when their pair is in the list of merges;
- *the earlier is the better one. and `whole`: a piece that is a token is that token, before any
- *merging.
+ *		      the earlier is the better one.
+ * and `whole`: a piece that is a token is that token, before any merging.
  *
  * Built by vocab_put in any order of ids, vocab_finish, then vocab_name and vocab_merge; read-only
  * after. */

@@ -15,8 +15,8 @@
  *	part_finish(p, &e) or part_close(p, &e)	   -> FILE, or FILE.part kept for a later resume
  *
  * Before part_begin nothing that was there is changed, not even its time: a run that is refused,
- *for whatever reason, leaves it as it is, and where it is, and takes an empty FILE.part of its own
- *away again. A FILE with a torn end is refused: no run finished it.
+ * for whatever reason, leaves it as it is, and where it is, and takes an empty FILE.part of its own
+ * away again. A FILE with a torn end is refused: no run finished it.
  *
  * Refused: an existing FILE or FILE.part without resume; both of them with resume; a FILE.part that
  * is compressed where this run's would not be, or the other way round; a second run on the

@@ -1,8 +1,8 @@
 /* rec.h - the lazy record: a line scanned once, its members as spans of the line
  *
  * A record is one JSON object (RFC 8259) in UTF-8. rec_parse checks the whole line - grammar,
- *UTF-8, nesting at most JSON_MAX_DEPTH - and notes where the top-level members stand, without
- *decoding anything. What a program does not ask for is passed on byte for byte: numbers keep their
+ * UTF-8, nesting at most JSON_MAX_DEPTH - and notes where the top-level members stand, without
+ * decoding anything. What a program does not ask for is passed on byte for byte: numbers keep their
  * spelling, keys their order, big integers their digits. Lone surrogate escapes and any number are
  * legal here; they cost only who decodes them. NaN and Infinity are no JSON and are refused.
  *

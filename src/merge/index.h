@@ -2,14 +2,14 @@
  *
  * All choices are made in the order of (key, id, line), which is a function of the records alone:
  * key and id are two hashes of the record's id, key with the user's seed; line is a hash of its
- *bytes. So they do not depend on how the input was cut into files, nor on its order.
+ * bytes. So they do not depend on how the input was cut into files, nor on its order.
  *
  *	index_add() for every record, in input order
  *	verdict = index_decide()	one byte a record, by its number
  *
  * In that order, of records with the same id the first stays; then of those with the same content
- *(if asked for); then of each dataset the first `cap`; then of the weighted datasets the largest
- *numbers that have the weights' proportions: n = floor(w * min(available / w)).
+ * (if asked for); then of each dataset the first `cap`; then of the weighted datasets the largest
+ * numbers that have the weights' proportions: n = floor(w * min(available / w)).
  *
  * Memory: up to 72 bytes a record while it grows, and at the end one more, or 13 with a dedup by
  * content. */

@@ -10,7 +10,7 @@
  *	     "datasets":{NAME:{"records":N,"tokens":N,"prompt_tokens":N,"response_tokens":N}}}]}
  *
  * bytes and xxh64 (16 hex digits) are of the text, decompressed: `zstdcat F | xxh64sum`. "below":
- *how many records are shorter than that and not below the power of two before it. No clock, no
+ * how many records are shorter than that and not below the power of two before it. No clock, no
  * machine's name. */
 #ifndef E3_MERGE_MANIFEST_H
 #define E3_MERGE_MANIFEST_H

@@ -4,7 +4,7 @@
  *	--split NAME=FRACTION:FILE		a share of the conversations goes to FILE
  *
  * The side of a conversation is a function of its id alone, not of --seed: what was held out for
- *one epoch's order is held out for all. */
+ * one epoch's order is held out for all. */
 #ifndef E3_MERGE_PLAN_H
 #define E3_MERGE_PLAN_H
 

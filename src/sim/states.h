@@ -22,10 +22,10 @@
  * (vllm-project/vllm, extract_hidden_states).
  *
  * The dump directory, a contract of this project's: DIR/RID.safetensors with input_ids I64
- *[tokens], aux_hidden_states [tokens, A * H], layers ascending, last_hidden_states [tokens, H]; the
- *metadata says layers ("2,30,58"), convention ("in"), norm ("before" or "after"), rid. Written
- *under a name that begins with a dot and renamed when whole, before the reply. RID is the request's
- *id; one with a slash, a leading dot or over 200 bytes is refused. */
+ * [tokens], aux_hidden_states [tokens, A * H], layers ascending, last_hidden_states [tokens, H];
+ * the metadata says layers ("2,30,58"), convention ("in"), norm ("before" or "after"), rid. Written
+ * under a name that begins with a dot and renamed when whole, before the reply. RID is the
+ * request's id; one with a slash, a leading dot or over 200 bytes is refused. */
 #ifndef E3_SIM_STATES_H
 #define E3_SIM_STATES_H
 

@@ -8,8 +8,8 @@
  *
  * On a terminal supervised text is green and bold and special tokens are blue, instead of the
  * brackets. Without colours a line that begins supervised begins with a bar, so that a long answer
- *is known for one wherever a pager stands. A line feed is shown before it is made; other control
- *characters are \xNN, since a record must not write to a terminal. */
+ * is known for one wherever a pager stands. A line feed is shown before it is made; other control
+ * characters are \xNN, since a record must not write to a terminal. */
 #include <string.h>
 
 #include "base/utf8.h"

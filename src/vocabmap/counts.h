@@ -1,8 +1,8 @@
 /* counts.h - how often each token occurs
  *
  * One pair of counters for each id of the target's vocabulary. Counts of shards add up, so a set
- *may be counted in pieces and the pieces' files merged. The file is NDJSON, a head and then the ids
- *that occur, ascending:
+ * may be counted in pieces and the pieces' files merged. The file is NDJSON, a head and then the
+ * ids that occur, ascending:
  *
  *	{"target_vocab":163840,"records":88088,"supervised":123,"total":456}
  *	{"id":5,"supervised":7,"total":9}

@@ -3,7 +3,7 @@
  * The rule, for every trainer's layout (that of speculators' vocab_mapping.py; it depends on no
  * order of records): ids by falling count, equal counts by rising id, so that ids which never occur
  * fill up from 0; the first N of them, ascending, are the draft vocabulary. Forced ids come before
- *all others.
+ * all others.
  *
  *	d2t[i]	int64 [N], an offset: draft id i means target id i + d2t[i]
  *	t2d[t]	bool [V], whether target id t is in the draft vocabulary

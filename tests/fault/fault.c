@@ -4,10 +4,11 @@
  *	E3_FAULT=short		reads and writes move at most 7 bytes
  *	E3_FAULT=CALL:0:ERRNO	every second CALL fails; the other half works
  *	E3_FAULT_DIR=DIR	only calls on files in this folder count (all of them for calls that
- *name a file); stderr never does E3_FAULT_MARK=FILE	is made when a call was made to fail
+ *				name a file); stderr never does
+ *	E3_FAULT_MARK=FILE	is made when a call was made to fail
  *
  * Calls: open read pread write pwrite fsync fdatasync close rename linkat dup ftruncate mmap. One
- *process is expected to make them on one thread at a time. */
+ * process is expected to make them on one thread at a time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -29,6 +29,9 @@ verdict "no blanks at the end of a line" "$tap_out"
 grep -E '\.[ch]$' "$tap_out.files" | xargs grep -nE '^[ 	]*//|[;{}][ 	]*//' >"$tap_out"
 verdict "comments are /* */" "$tap_out"
 
+grep -E '\.[ch]$' "$tap_out.files" | xargs grep -nE '^	* \*[^ /*	]' >"$tap_out"
+verdict "a blank behind the star of a comment's line" "$tap_out"
+
 while read -r f; do
 	[ -n "$(tail -c 1 "$f")" ] && echo "$f"
 done <"$tap_out.files" >"$tap_out"

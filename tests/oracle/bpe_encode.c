@@ -6,9 +6,11 @@
  *	bpe_encode as FAMILY DIR	the same with that family's split in place of the folder's
  *	bpe_encode split FAMILY	the same requests; {u32 count, count piece ends as u32}
  *
- *	bpe_encode time DIR FILE...	MB/s of the first pass and of the best of three more, by CPU
- *time bpe_encode two DIR FILE...	the same of two threads, each with the whole text, by the
- *clock bpe_encode hostile DIR		MB/s of texts that are meant to be slow
+ *	bpe_encode time DIR FILE...	MB/s of the first pass and of the best of three more, by
+ *					CPU time
+ *	bpe_encode two DIR FILE...	the same of two threads, each with the whole text, by the
+ *					clock
+ *	bpe_encode hostile DIR		MB/s of texts that are meant to be slow
  *
  * Numbers are in the machine's byte order. */
 #include <pthread.h>

@@ -2,7 +2,7 @@
  *
  *	bpe_hash [-bp] [-s FAMILY] DIR <LIST	LIST has a file a line; -s: with that split in
  *						place of the folder's; -b: the blocks below too; -p:
- *the plain merges too; both are slow
+ *						the plain merges too; both are slow
  *
  * Prints "BLOCK <TAB> WAY <TAB> HASH <TAB> IDS <TAB> BYTES <TAB> SECONDS" for each: all hashes of a
  * block must be equal. A block is the number of bytes that a file is cut into, each a text of its
