@@ -29,10 +29,12 @@ int result_loops(const int32_t *ids, size_t n)
 static int blank(struct span string)
 {
 	static const char *const white[] = {" ", "\\n", "\\t", "\\r"};
-	const char *p = string.p + 1, *end = string.p + string.n - 1;
+	const char *p, *end;
 
 	if (!string.p || *string.p != '"')
 		return 1;
+	p = string.p + 1;
+	end = string.p + string.n - 1;
 	while (p < end) {
 		size_t i = 0;
 
