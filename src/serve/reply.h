@@ -41,8 +41,8 @@ struct serve_reply {
 	struct span states;	/* meta_info.hidden_states of SGLang: a JSON array */
 	struct ints ids, prompt_ids;
 	int has_ids, has_prompt_ids;
-	struct span
-	    sent;   /* the caller's to set before reading: the prompt's ids as they went out */
+	/* The caller's to set before reading: the prompt's ids as they went out. */
+	struct span sent;
 	int echoed; /* the reply has them to the byte; prompt_ids is empty then */
 	int64_t prompt_tokens, completion_tokens; /* as the server counted; -1: not said */
 	int64_t matched;	      /* the stop token that ended it; -1: none, or a string */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/prog.h"
+
 static jmp_buf back;
 
 static _Noreturn void leave(int status)
@@ -18,13 +20,15 @@ static FILE *nowhere;
 
 #undef stdout
 #undef stderr
-#define stdout	    nowhere
-#define stderr	    nowhere
-#define printf(...) fprintf(nowhere, __VA_ARGS__)
-#define putchar(c)  fputc(c, nowhere)
-#define exit	    leave
+#define stdout		    nowhere
+#define stderr		    nowhere
+#define printf(...)	    fprintf(nowhere, __VA_ARGS__)
+#define putchar(c)	    fputc(c, nowhere)
+#define exit		    leave
+#define prog_vwarn(fmt, ap) vfprintf(nowhere, fmt, ap)
 #include "../../src/base/opt.c"
 #undef exit
+#undef prog_vwarn
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
