@@ -1,6 +1,9 @@
 #include "base/utf8.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/buf.h"
 #include "base/plain.h"
@@ -100,6 +103,94 @@ static inline size_t wide_len(const char *p, size_t n)
 	return utf8_len(p, n);
 }
 
+#ifdef __SSE2__
+/* Of 64 bytes, a bit each. */
+struct bytes {
+	__m128i v[4];
+};
+
+static inline uint64_t at_least(const struct bytes *b, int c)
+{
+	uint64_t m = 0;
+
+	for (int i = 0; i < 4; i++)
+		m |= (uint64_t)(unsigned)_mm_movemask_epi8(
+			 _mm_cmpeq_epi8(_mm_max_epu8(b->v[i], _mm_set1_epi8((char)c)), b->v[i]))
+		     << 16 * i;
+	return m;
+}
+
+/* First bytes of up to three bytes, for which any other two would not do. */
+static inline uint64_t choosy(const struct bytes *b)
+{
+	uint64_t m = 0;
+
+	for (int i = 0; i < 4; i++) {
+		__m128i c = b->v[i], c0 = _mm_and_si128(c, _mm_set1_epi8((char)0xFE));
+		__m128i x = _mm_cmpeq_epi8(c, _mm_set1_epi8((char)0xE0));
+
+		x = _mm_or_si128(x, _mm_cmpeq_epi8(c, _mm_set1_epi8((char)0xED)));
+		x = _mm_or_si128(x, _mm_cmpeq_epi8(c0, _mm_set1_epi8((char)0xC0)));
+		m |= (uint64_t)(unsigned)_mm_movemask_epi8(x) << 16 * i;
+	}
+	return m;
+}
+
+/* Whether each first byte that has more to ask of its second finds it, and none is never one: the
+ * bounds of lead(). */
+static int seconds_fit(const struct bytes *b, uint64_t first, uint64_t known)
+{
+	uint64_t a0 = at_least(b, 0xA0), e0 = at_least(b, 0xE0), f0 = at_least(b, 0xF0);
+	uint64_t ninety = at_least(b, 0x90), f4 = at_least(b, 0xF4);
+	uint64_t never = at_least(b, 0xF5) | (first & ~at_least(b, 0xC2));
+
+	e0 &= ~at_least(b, 0xE1);
+	f0 &= ~at_least(b, 0xF1);
+	never |= ((e0 << 1 & ~a0) | (f0 << 1 & ~ninety) | (f4 << 1 & ninety)) & known;
+	e0 = at_least(b, 0xED) & ~at_least(b, 0xEE);
+	return ((never | (e0 << 1 & a0)) & known) == 0;
+}
+
+/* Steps over valid characters, those of 64 bytes at once. */
+static const char *skip_valid(const char *p, const char *end)
+{
+	while (end - p >= 64) {
+		struct bytes b;
+		uint64_t high = 0, more, first, known = UINT64_MAX, three, four;
+		unsigned last, len;
+
+		for (int i = 0; i < 4; i++) {
+			b.v[i] = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+			high |= (uint64_t)(unsigned)_mm_movemask_epi8(b.v[i]) << 16 * i;
+		}
+		if (high == 0) {
+			p += 64;
+			continue;
+		}
+		first = at_least(&b, 0xC0);
+		if (first == 0)
+			return p;
+		more = high & ~first;
+		three = at_least(&b, 0xE0);
+		four = at_least(&b, 0xF0);
+		last = 63 - (unsigned)__builtin_clzll(first);
+		len = 2 + (unsigned)(three >> last & 1) + (unsigned)(four >> last & 1);
+		if (last + len > 64) /* cut here, it is the first of the next 64 */
+			known >>= 63 - last;
+		if (((first << 1 | three << 2 | four << 3) & known) != (more & known) ||
+		    ((four | choosy(&b)) && !seconds_fit(&b, first & known, known)))
+			return p;
+		p += last + len > 64 ? last : 64;
+	}
+	return p;
+}
+#else
+static const char *skip_valid(const char *p, const char *end)
+{
+	return plain_ascii(p, end);
+}
+#endif
+
 size_t utf8_valid(const char *p, size_t n)
 {
 	const char *at = p, *end;
@@ -107,7 +198,7 @@ size_t utf8_valid(const char *p, size_t n)
 	if (n == 0) /* p may be NULL */
 		return 0;
 	end = p + n;
-	while ((at = plain_ascii(at, end)) < end)
+	while ((at = plain_ascii(skip_valid(at, end), end)) < end)
 		do {
 			size_t len = wide_len(at, (size_t)(end - at));
 

@@ -269,6 +269,41 @@ static void utf8_runs(void **state)
 	}
 }
 
+/* The same, over hundreds of valid bytes of all lengths, of which most have one byte changed. */
+static void utf8_blocks(void **state)
+{
+	static const uint32_t from[] = {
+	    0, 0x20, 0x80, 0x800, 0xd700, 0xe000, 0x4e00, 0x10000, 0x10f000};
+	static const char odd[] = "\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed\xee"
+				  "\xef\xf0\xf1\xf4\xf5\xff";
+	uint64_t x = 1;
+	size_t whole = 0;
+
+	(void)state;
+	for (int round = 0; round < 200000; round++) {
+		char text[300];
+		size_t n = 0, want = 0, len;
+		unsigned few;
+
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		few = (unsigned)(x >> 60); /* kinds of characters */
+		while (n < sizeof(text) - 4) {
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			n += utf8_encode(
+			    from[(x >> 40) % (1 + few % LEN(from))] + (uint32_t)(x >> 56),
+			    text + n);
+		}
+		n -= x % 200;
+		if (x >> 62)
+			text[(x >> 20) % n] = odd[(x >> 32) % (sizeof(odd) - 1)];
+		while ((len = utf8_len(text + want, n - want)) > 0)
+			want += len;
+		whole += want == n;
+		assert_int_equal(utf8_valid(text, n), want);
+	}
+	assert_true(whole > 20000);
+}
+
 static void utf8_every_code_point(void **state)
 {
 	(void)state;
@@ -300,6 +335,7 @@ int main(void)
 	    cmocka_unit_test(human_sizes),
 	    cmocka_unit_test(utf8_rows),
 	    cmocka_unit_test(utf8_runs),
+	    cmocka_unit_test(utf8_blocks),
 	    cmocka_unit_test(utf8_every_code_point),
 	};
 
