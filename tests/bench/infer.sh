@@ -101,7 +101,7 @@ goals() {
 		{ at = $(NF - 6); us = $(NF - 4); name = substr($0, 1, 26); sub(/ +$/, "", name) }
 		name == "e3-infer, ids" {
 			ids[at] = us
-			print "=", "CPU a request, " at " at once", us, "us", at > 1000 ? "" : "<=150"
+			print "=", "CPU a request, " at " at once", us, "us", (at > 1000 ? "" : "<=150")
 			if (at == 1000)
 				print "=", "memory, 1000 at once", $(NF - 1), "MB", "<=40"
 			if (at == 150)
