@@ -10,10 +10,12 @@ static __m128i load16(const char *p)
 	return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-/* Which of 64 bytes are commas; 0 in *plain when some byte is neither comma nor digit. */
-static uint64_t commas_of(const char *p, int *plain)
+/* Which of 64 bytes are commas, and how many; 0 in *plain when some byte is neither comma nor digit.
+ */
+static inline uint64_t commas_of(const char *p, unsigned *count, int *plain)
 {
-	uint64_t commas = 0, good = 0;
+	__m128i good = _mm_set1_epi8(-1), sum = _mm_setzero_si128();
+	uint64_t commas = 0;
 
 	for (int i = 0; i < 4; i++) {
 		__m128i x = load16(p + 16 * i), d = _mm_sub_epi8(x, _mm_set1_epi8('0'));
@@ -21,65 +23,100 @@ static uint64_t commas_of(const char *p, int *plain)
 		__m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(9)), d);
 
 		commas |= (uint64_t)(unsigned)_mm_movemask_epi8(comma) << 16 * i;
-		good |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(comma, digit)) << 16 * i;
+		good = _mm_and_si128(good, _mm_or_si128(comma, digit));
+		sum = _mm_sub_epi8(sum, comma);
 	}
-	*plain = good == UINT64_MAX;
+	sum = _mm_sad_epu8(sum, _mm_setzero_si128());
+	*count = (unsigned)_mm_cvtsi128_si32(_mm_add_epi64(sum, _mm_srli_si128(sum, 8)));
+	*plain = _mm_movemask_epi8(good) == 0xffff;
 	return commas;
 }
 
-/* Four numbers, each from the values of eight digits: pairs, then fours, then all eight are joined.
- */
-static void join(int32_t *out, const uint64_t digits[4])
+#define LAST(n) (UINT64_C(0x0f0f0f0f0f0f0f0f) << 8 * (8 - (n)))
+
+/* The values of an element's digits in the eight bytes before its comma, by how far that is from the
+ * comma before it. Farther ones are of no element. */
+static const uint64_t last_digits[64] = {
+    [2] = LAST(1), LAST(2), LAST(3), LAST(4), LAST(5), LAST(6), LAST(7), LAST(8)};
+
+/* The values of the digits of two elements, whose commas are at a and b, `before` at the one before. */
+static inline __m128i digits_of(const char *before, const char *a, const char *b)
 {
-	const __m128i first = _mm_set1_epi16(0xff);
-	__m128i fours[2];
+	__m128i x = _mm_loadl_epi64((const __m128i *)(const void *)(a - 8));
+	__m128i y = _mm_loadl_epi64((const __m128i *)(const void *)(b - 8));
+	__m128i of_x = _mm_loadl_epi64((const __m128i *)(const void *)&last_digits[a - before]);
+	__m128i of_y = _mm_loadl_epi64((const __m128i *)(const void *)&last_digits[b - a]);
 
-	for (int i = 0; i < 2; i++) {
-		__m128i d = load16((const char *)(digits + 2 * i));
-		__m128i tens = _mm_mullo_epi16(_mm_and_si128(d, first), _mm_set1_epi16(10));
-		__m128i pairs = _mm_add_epi16(tens, _mm_srli_epi16(d, 8));
-
-		fours[i] = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
-	}
-	_mm_storeu_si128((__m128i *)(void *)out,
-	    _mm_madd_epi16(_mm_packs_epi32(fours[0], fours[1]), _mm_set1_epi32(1 << 16 | 10000)));
+	return _mm_and_si128(_mm_unpacklo_epi64(x, y), _mm_unpacklo_epi64(of_x, of_y));
 }
 
-#define MOST 32 /* elements in 64 bytes, a digit and a comma each */
+/* Two numbers of eight digits each: pairs are joined, then fours. */
+static inline __m128i fours_of(__m128i d)
+{
+	__m128i tens = _mm_mullo_epi16(_mm_and_si128(d, _mm_set1_epi16(0xff)), _mm_set1_epi16(10));
+	__m128i pairs = _mm_add_epi16(tens, _mm_srli_epi16(d, 8));
+
+	return _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+}
+
+static inline const char *next_comma(const char *block, uint64_t *commas)
+{
+	const char *at = block + __builtin_ctzll(*commas | UINT64_C(1) << 63);
+
+	*commas &= *commas - 1;
+	return at;
+}
+
+/* Whether some element has no digit, or more than eight, but for the one that `commas` begins in. */
+static inline int odd_lengths(uint64_t commas)
+{
+	uint64_t run = ~commas;
+
+	run &= run >> 1;
+	run &= run >> 2;
+	run &= run >> 4;
+	return (commas & commas << 1) != 0 || (run & ~commas >> 8) != 0;
+}
 
 size_t ids_fast(int32_t *out, const char *start, const char **p, const char *end)
 {
-	const char *first = *p; /* of the element at hand */
+	const char *before = *p - 1; /* the comma before the element at hand */
 	size_t taken = 0;
 
-	if (first - start < 8)
+	if (*p - start < 8)
 		return 0;
-	for (const char *block = first; end - block >= 64; block += 64) {
-		uint64_t digits[MOST + IDS_FAST_ROOM];
-		size_t n = 0;
+	for (const char *block = *p; end - block >= 64; block += 64) {
+		unsigned n;
 		int plain;
-		uint64_t commas = commas_of(block, &plain);
+		uint64_t commas = commas_of(block, &n, &plain);
+		const char *last;
+		ptrdiff_t first;
 
-		if (!plain)
+		if (!plain || odd_lengths(commas))
 			break;
-		for (; commas != 0; commas &= commas - 1) {
-			const char *comma = block + __builtin_ctzll(commas);
-			size_t len = (size_t)(comma - first);
+		if (n == 0)
+			continue;
+		first = block + __builtin_ctzll(commas) - before;
+		if (first < 2 || first > 9)
+			break;
+		last = block + 63 - __builtin_clzll(commas);
+		for (unsigned i = 0; i < n; i += 4) {
+			const char *a = next_comma(block, &commas);
+			const char *b = next_comma(block, &commas);
+			const char *c = next_comma(block, &commas);
+			const char *d = next_comma(block, &commas);
+			__m128i low = fours_of(digits_of(before, a, b));
+			__m128i high = fours_of(digits_of(b, c, d));
 
-			if (len - 1 >= 8)
-				break;
-			/* of the eight bytes before it the last ones count */
-			memcpy(&digits[n], comma - 8, sizeof(digits[n]));
-			digits[n++] &= UINT64_C(0x0f0f0f0f0f0f0f0f) << 8 * (8 - len);
-			first = comma + 1;
+			_mm_storeu_si128((__m128i *)(void *)(out + taken + i),
+			    _mm_madd_epi16(
+				_mm_packs_epi32(low, high), _mm_set1_epi32(1 << 16 | 10000)));
+			before = d;
 		}
-		for (size_t i = 0; i < n; i += 4)
-			join(out + taken + i, digits + i);
+		before = last;
 		taken += n;
-		if (commas != 0)
-			break;
 	}
-	*p = first;
+	*p = before + 1;
 	return taken;
 }
 

@@ -287,28 +287,35 @@ static const char *skip_numbers_plain(const struct scan *s, const char *p)
 }
 
 #ifdef __SSE2__
-/* 16 bytes at once: an element may not be empty, nor begin with a 0 that another digit follows. */
+/* 64 bytes at once: an element may not be empty, nor begin with a 0 that another digit follows. */
 static const char *skip_numbers(const struct scan *s, const char *p)
 {
 	const char *last = p;
-	unsigned starts = 1, zero = 0; /* carried from the block before */
+	uint64_t starts = 1, zero = 0; /* carried from the block before */
 
-	for (; s->end - p >= 16; p += 16) {
-		__m128i c = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i d = _mm_sub_epi8(c, _mm_set1_epi8('0'));
-		unsigned digit = (unsigned)_mm_movemask_epi8(
-		    _mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(9)), d));
-		unsigned comma = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(c, _mm_set1_epi8(',')));
-		unsigned null = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(d, _mm_setzero_si128()));
-		unsigned start = comma << 1 | starts;
+	for (; s->end - p >= 64; p += 64) {
+		__m128i good = _mm_set1_epi8(-1);
+		uint64_t comma = 0, null = 0, start;
 
+		for (int i = 0; i < 4; i++) {
+			__m128i c = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
+			__m128i d = _mm_sub_epi8(c, _mm_set1_epi8('0'));
+			__m128i digit = _mm_cmpeq_epi8(_mm_min_epu8(d, _mm_set1_epi8(9)), d);
+			__m128i is_comma = _mm_cmpeq_epi8(c, _mm_set1_epi8(','));
+			__m128i is_null = _mm_cmpeq_epi8(d, _mm_setzero_si128());
+
+			good = _mm_and_si128(good, _mm_or_si128(digit, is_comma));
+			comma |= (uint64_t)(unsigned)_mm_movemask_epi8(is_comma) << 16 * i;
+			null |= (uint64_t)(unsigned)_mm_movemask_epi8(is_null) << 16 * i;
+		}
+		start = comma << 1 | starts;
 		zero |= (null & start) << 1;
-		if ((digit | comma) != 0xFFFF || (comma & start) || (zero & digit))
+		if (_mm_movemask_epi8(good) != 0xFFFF || (comma & start) || (zero & ~comma))
 			break;
-		starts = start >> 16;
-		zero >>= 16;
+		starts = comma >> 63;
+		zero = (null & start) >> 63;
 		if (comma)
-			last = p + 32 - __builtin_clz(comma);
+			last = p + 64 - __builtin_clzll(comma);
 	}
 	return skip_numbers_plain(s, last);
 }

@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -416,6 +417,24 @@ static void ids_write_reads_back(void **state)
 	buf_free(&b);
 }
 
+/* All numbers of digits, and all that six of them can be: against the C library. */
+static void ids_write_every_number(void **state)
+{
+	char want[16];
+
+	(void)state;
+	for (int64_t v = 0; v <= INT32_MAX; v += v < 2000000 ? 1 : v / 1000) {
+		int32_t id = (int32_t)v;
+		struct buf b = {0};
+		int n = snprintf(want, sizeof(want), "[%d]", (int)id);
+
+		ids_write(&b, &id, 1);
+		if (b.len != (size_t)n || memcmp(b.data, want, b.len) != 0)
+			fail_msg("%s is written as %s", want, buf_cstr(&b));
+		buf_free(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +450,7 @@ int main(void)
 	    cmocka_unit_test(ids_are_exact),
 	    cmocka_unit_test(masks_are_zero_or_one),
 	    cmocka_unit_test(ids_write_reads_back),
+	    cmocka_unit_test(ids_write_every_number),
 	};
 
 	return cmocka_run_group_tests_name("json_rec", tests, NULL, NULL);
