@@ -19,9 +19,12 @@ void core_free(struct core *c)
 	free(c);
 }
 
-uint32_t core_len(const struct core *c, int32_t id)
+void core_starts(const struct core *c, const int32_t *id, size_t n, size_t at, int32_t *start)
 {
-	return c->token[id].len;
+	for (size_t i = 0; i < n; i++) {
+		start[i] = (int32_t)at;
+		at += c->token[id[i]].len;
+	}
 }
 
 static size_t filter_bit(int32_t left, int32_t right)

@@ -36,7 +36,7 @@ struct core_work {
 /* The tokens of p[0..n) into out, which has room for n; how many. n < 2^31. */
 size_t core_piece(const struct core *c, struct core_work *w, const char *p, size_t n, int32_t *out);
 
-/* Bytes of a token that core_piece gave. */
-uint32_t core_len(const struct core *c, int32_t id);
+/* Where tokens that core_piece gave begin, if the first one begins at `at`. */
+void core_starts(const struct core *c, const int32_t *id, size_t n, size_t at, int32_t *start);
 
 #endif

@@ -211,18 +211,6 @@ static size_t put_missing(const struct fast *f, const struct batch *b, int32_t *
 	return n + f->made.n;
 }
 
-static void add_starts(
-    const struct core *core, struct ints *starts, const int32_t *id, size_t n, size_t at)
-{
-	int32_t *to = ints_room(starts, n);
-
-	for (size_t i = 0; i < n; i++) {
-		to[i] = (int32_t)at;
-		at += core_len(core, id[i]);
-	}
-	starts->n += n;
-}
-
 void fast_text(struct fast *f, struct span text, struct ints *ids, struct ints *starts)
 {
 	struct batch b;
@@ -246,8 +234,10 @@ void fast_text(struct fast *f, struct span text, struct ints *ids, struct ints *
 			make_missing(f, &b);
 			n = put_missing(f, &b, to, n);
 		}
-		if (starts)
-			add_starts(f->core, starts, to, n, b.begin);
+		if (starts) {
+			core_starts(f->core, to, n, b.begin, ints_room(starts, n));
+			starts->n += n;
+		}
 		ids->n += n;
 	}
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "base/utf8.h"
 #include "bpe/moves.h"
 #include "bpe/unicode.h"
@@ -162,7 +163,7 @@ size_t nfc_quick(const char *p, size_t n)
 {
 	size_t i = 0;
 
-	while (i < n) {
+	while (i < n && (i = (size_t)(plain_ascii(p + i, p + n) - p)) < n) {
 		uint32_t cp;
 		size_t len;
 

@@ -9,23 +9,22 @@
 #include "base/err.h"
 #include "chat/impl.h"
 
+/* The next bytes of an origin: those of the run at hand from `at` on. */
 struct found {
 	const struct jinja_out *text;
 	uint32_t origin;
-	size_t run, at; /* the next byte of that origin */
+	size_t run, at;
 };
 
-/* The next byte of the origin, or -1. */
-static int next(struct found *f)
+/* What is left of the run at hand, or else the next run; n is 0 at the end. */
+static struct span rest_of(struct found *f)
 {
 	const struct jinja_out *o = f->text;
 
-	while (f->run < o->nruns) {
+	for (; f->run < o->nruns; f->at = o->runs[f->run++].end)
 		if (o->runs[f->run].origin == f->origin && f->at < o->runs[f->run].end)
-			return (unsigned char)o->text.data[f->at++];
-		f->at = o->runs[f->run++].end;
-	}
-	return -1;
+			return (struct span){o->text.data + f->at, o->runs[f->run].end - f->at};
+	return (struct span){0};
 }
 
 /* What may be missing at p: a tag or a blank; its length, or 0. */
@@ -38,23 +37,31 @@ static size_t droppable(const char *p, size_t n)
 	return memchr(" \t\r\n\v\f", *p, 6) ? 1 : 0;
 }
 
+static size_t common(struct span a, struct span b)
+{
+	size_t n = a.n < b.n ? a.n : b.n, i = 0;
+
+	if (n > 0 && memcmp(a.p, b.p, n) == 0)
+		return n;
+	while (i < n && a.p[i] == b.p[i])
+		i++;
+	return i;
+}
+
 static int all_there(const struct jinja_out *text, uint32_t origin, struct span want)
 {
 	struct found f = {text, origin, 0, 0};
-	int have = next(&f);
 
-	for (size_t i = 0; i < want.n;) {
-		size_t skip;
+	while (want.n > 0) {
+		size_t n = common(rest_of(&f), want);
 
-		if (have == (unsigned char)want.p[i]) {
-			have = next(&f);
-			i++;
-			continue;
-		}
-		skip = droppable(want.p + i, want.n - i);
-		if (skip == 0)
+		f.at += n;
+		if (n == 0)
+			n = droppable(want.p, want.n);
+		if (n == 0)
 			return 0;
-		i += skip;
+		want.p += n;
+		want.n -= n;
 	}
 	return 1;
 }

@@ -64,15 +64,18 @@ static int is_plain(const struct value *v)
 	}
 }
 
-/* What the expression read becomes the expression, if it can be evaluated where the body begins. */
-static void collapse(
-    struct memo_note *m, const struct frame *f, const struct memo_mark *since, struct guard g)
+/* Whether the expression, with all that it read, can be evaluated where the body begins. */
+static int is_outer(const struct memo_note *m, const struct frame *f, const struct memo_mark *since)
+{
+	return f == m->root && m->nguard > since->guards && m->bound == since->bound &&
+	       m->hard == since->hard;
+}
+
+/* What the expression read becomes the expression. */
+static void collapse(struct memo_note *m, const struct memo_mark *since, struct guard g)
 {
 	size_t to = since->guards;
 
-	if (f != m->root || m->nguard <= since->guards || m->bound != since->bound ||
-	    m->hard != since->hard)
-		return;
 	for (size_t i = to; i < m->nguard; i++)
 		if (m->guard[i].kind == GUARD_SPACE)
 			m->guard[to++] = m->guard[i];
@@ -83,8 +86,8 @@ static void collapse(
 void memo_value(struct rt *rt, const struct frame *f, const struct node *n,
     const struct memo_mark *since, const struct value *v)
 {
-	if (is_plain(v))
-		collapse(rt->note, f, since, (struct guard){GUARD_NODE, n, 0, no_name(), *v});
+	if (is_outer(rt->note, f, since) && is_plain(v))
+		collapse(rt->note, since, (struct guard){GUARD_NODE, n, 0, no_name(), *v});
 }
 
 void memo_truth(struct rt *rt, const struct frame *f, const struct node *n,
@@ -92,8 +95,10 @@ void memo_truth(struct rt *rt, const struct frame *f, const struct node *n,
 {
 	struct guard g = {.kind = GUARD_TRUTH, .node = n};
 
+	if (!is_outer(rt->note, f, since))
+		return;
 	value_bool(&g.want, yes);
-	collapse(rt->note, f, since, g);
+	collapse(rt->note, since, g);
 }
 
 /* ---- variables ---- */
