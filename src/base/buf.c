@@ -121,22 +121,43 @@ static char *add_escape(char *to, unsigned char c)
 
 #define ESCAPE_MAX 6 /* \u001f */
 
+/* Copies what stands for itself, as plain_json has it, and returns how many bytes: many at a time,
+ * since there is room for all up to `end`. */
+static size_t copy_plain(char *to, const char *p, const char *end)
+{
+	const char *start = p;
+	size_t n;
+
+#ifdef __SSE2__
+	for (; end - p >= 16; p += 16, to += 16) {
+		__m128i c = _mm_loadu_si128((const __m128i *)(const void *)p);
+		int stop = plain_json_stops(c);
+
+		_mm_storeu_si128((__m128i *)(void *)to, c);
+		if (stop)
+			return (size_t)(p - start) + (size_t)__builtin_ctz((unsigned)stop);
+	}
+#endif
+	n = (size_t)(plain_json(p, end) - p);
+	memcpy(to, p, n);
+	return (size_t)(p - start) + n;
+}
+
 void buf_add_json(struct buf *b, const char *p, size_t n)
 {
+	const char *end = n > 0 ? p + n : p; /* which may be NULL */
 	char *to = buf_room(b, n + 2 + ESCAPE_MAX);
 
 	*to++ = '"';
-	while (n > 0) {
-		size_t plain = (size_t)(plain_json(p, p + n) - p);
+	while (p < end) {
+		size_t plain = copy_plain(to, p, end);
 
-		memcpy(to, p, plain);
 		to += plain;
 		p += plain;
-		n -= plain;
-		if (n > 0) {
+		if (p < end) {
 			to = add_escape(to, (unsigned char)*p++);
 			b->len = (size_t)(to - b->data);
-			to = buf_room(b, --n + 2 + ESCAPE_MAX);
+			to = buf_room(b, (size_t)(end - p) + 2 + ESCAPE_MAX);
 		}
 	}
 	*to++ = '"';

@@ -11,16 +11,24 @@
 #include <emmintrin.h>
 #endif
 
+#ifdef __SSE2__
+/* A bit for each byte that does not stand for itself in a JSON string. */
+static inline int plain_json_stops(__m128i c)
+{
+	__m128i quote = _mm_cmpeq_epi8(c, _mm_set1_epi8('"'));
+	__m128i slash = _mm_cmpeq_epi8(c, _mm_set1_epi8('\\'));
+	__m128i control = _mm_cmpeq_epi8(_mm_min_epu8(c, _mm_set1_epi8(0x1F)), c);
+
+	return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), control));
+}
+#endif
+
 /* What stands for itself in a JSON string: neither '"' nor '\' nor below 0x20. */
 static inline const char *plain_json(const char *p, const char *end)
 {
 #ifdef __SSE2__
 	for (; end - p >= 16; p += 16) {
-		__m128i c = _mm_loadu_si128((const __m128i *)(const void *)p);
-		__m128i quote = _mm_cmpeq_epi8(c, _mm_set1_epi8('"'));
-		__m128i slash = _mm_cmpeq_epi8(c, _mm_set1_epi8('\\'));
-		__m128i control = _mm_cmpeq_epi8(_mm_min_epu8(c, _mm_set1_epi8(0x1F)), c);
-		int stop = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), control));
+		int stop = plain_json_stops(_mm_loadu_si128((const __m128i *)(const void *)p));
 
 		if (stop)
 			return p + __builtin_ctz((unsigned)stop);
