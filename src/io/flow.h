@@ -67,6 +67,7 @@ struct flow_opt {
 	int digests;		/* flow_files tells bytes and hashes */
 	int own_output;		/* no -o handling here; flow_job.out is not used */
 	int unique_ids;		/* a second record with the same job.id is rejected: "duplicate" */
+	const char *shown;	/* the count that the summary tells beside out, or NULL */
 	uint64_t batch;		/* records that a thread takes at once; 0: many, for short work */
 	struct opt_shard shard; /* records of other shards are dropped: "shard" */
 };

@@ -136,7 +136,15 @@ static void add_part(struct buf *to, const char *what, uint64_t n, const struct 
 	free(row);
 }
 
-/* 206 in = 181 out + 25 rejected (json 9, type 16) */
+static uint64_t tally_get(const struct tally *t, const char *name)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->row[i].name, name) == 0)
+			return t->row[i].n;
+	return 0;
+}
+
+/* 206 in = 181 out (7 repaired) + 25 rejected (json 9, type 16) */
 void flow_summary_text(struct buf *to, const struct flow *f)
 {
 	const struct flow_totals *t = &f->t;
@@ -144,6 +152,9 @@ void flow_summary_text(struct buf *to, const struct flow *f)
 	buf_addf(to, "%llu in = %llu out", (unsigned long long)t->in, (unsigned long long)t->out);
 	if (t->written != t->out && !f->opt.own_output)
 		buf_addf(to, " (%llu lines)", (unsigned long long)t->written);
+	if (f->opt.shown && tally_get(&f->counts, f->opt.shown) > 0)
+		buf_addf(to, " (%llu %s)", (unsigned long long)tally_get(&f->counts, f->opt.shown),
+		    f->opt.shown);
 	add_part(to, "rejected", t->rejected, &f->rejected);
 	add_part(to, "dropped", t->dropped, &f->dropped);
 	add_part(to, "resumed", t->resumed, NULL);

@@ -329,6 +329,7 @@ int main(int argc, char **argv)
 	}
 	set_rules(&run, &o);
 	o.flow.arrays = 1;
+	o.flow.shown = prep_count_name[PREP_REPAIRED];
 	if (o.explain) {
 		o.flow.own_output = o.flow.quiet = 1;
 		run.explain =

@@ -160,7 +160,7 @@ raw_texts() {
 @test "duplicates are found across files" {
 	cd "$raw" || return
 	run "$prep" --dedup none --rejects /dev/null -o /dev/null [AB]*.json*
-	[[ $output == *"206 in = 182 out + 24 rejected"* ]]
+	[[ $output == *"206 in = 182 out (21 repaired) + 24 rejected"* ]]
 	run "$prep" --dedup prompt --rejects /dev/null -o /dev/null [AB]*.json*
-	[[ $output == *"206 in = 156 out + 24 rejected"* ]]
+	[[ $output == *"206 in = 156 out (18 repaired) + 24 rejected"* ]]
 }
