@@ -16,19 +16,18 @@ less=${1:-1}
 ORACLE=trainers
 . tests/oracle/venv.sh || PYTHON=python3
 dir=$(mktemp -d) || exit 1
-server=
-trap 'kill $server 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'kill $(cat "$dir/server") 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 command -v python3 >/dev/null || { echo "# skipped: no python3 to measure with"; exit 0; }
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
 
 # serve MS - answers after so long
 serve() {
-	kill $server 2>/dev/null
+	[ ! -s server ] || kill "$(cat server)"
 	rm -f port
 	e3-sim --model "$model" --port 0 --latency "$1" --answer-tokens 200 --served-model "$dir/tok" \
 		>port 2>/dev/null &
-	server=$!
+	echo $! >server # a file: what a part of a pipeline sets is lost
 	while [ ! -s port ]; do sleep 0.05; done
 	u=http://127.0.0.1:$(head -n 1 port)
 }
