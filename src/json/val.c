@@ -20,7 +20,6 @@ struct reader {
 	struct arena *a;
 	size_t *lone;
 	int lax;
-	struct buf text;
 	struct jval *item;
 	size_t nitem, item_cap;
 	struct jmember *member;
@@ -34,6 +33,7 @@ static const char *read_string(struct reader *r, const char *p, struct span *out
 {
 	const char *q = scan_string(&r->s, p);
 	struct span raw;
+	struct buf b;
 
 	if (!q)
 		return NULL;
@@ -42,9 +42,10 @@ static const char *read_string(struct reader *r, const char *p, struct span *out
 		*out = (struct span){p + 1, raw.n - 2};
 		return q;
 	}
-	buf_reset(&r->text);
-	json_str(&r->text, raw, r->lone);
-	*out = (struct span){arena_dup(r->a, r->text.data, r->text.len), r->text.len};
+	b = (struct buf){
+	    .data = arena_alloc(r->a, raw.n), .cap = raw.n}; /* all that json_str asks for */
+	json_str(&b, raw, r->lone);
+	*out = (struct span){b.data, b.len};
 	return q;
 }
 
@@ -266,7 +267,6 @@ int val_parse(
 	}
 	free(r.item);
 	free(r.member);
-	buf_free(&r.text);
 	return p ? 0 : -1;
 }
 
