@@ -58,7 +58,8 @@ void cache_free(struct cache *c)
 		return;
 	free_slots(c->slot, 65 - c->shift);
 	free_table(c->entry, c->entries * sizeof(*c->entry));
-	free(c->word);
+	if (c->word)
+		free_table(c->word, c->last_words * sizeof(*c->word));
 	*c = (struct cache){0};
 }
 
@@ -139,7 +140,8 @@ void cache_add_long(struct cache *c, const char *p, size_t n, const int32_t *id,
 		grow_index(c);
 	if (c->words + need > c->last_words || 8 * c->entries_used > 7 * c->entries)
 		forget(c);
-	c->word = xgrow(c->word, &c->words_cap, c->words + need, sizeof(*c->word));
+	if (!c->word) /* all of it: what is not touched takes no memory, and nothing is ever moved */
+		c->word = new_table(c->last_words * sizeof(*c->word));
 	to = c->word + c->words;
 	to[words - 1] = 0;
 	memcpy(to, p, n);

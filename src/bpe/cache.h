@@ -70,7 +70,7 @@ struct cache {
 	struct cache_entry *entry;
 	size_t entries, entries_used;
 	int32_t *word;
-	size_t words, words_cap;
+	size_t words;
 	/* bounds: the constants above, or smaller, for tests */
 	unsigned last_bits;
 	size_t last_entries, last_words;
