@@ -31,7 +31,7 @@
 /* One connection after the other; what to do with request number n, from 0, of all connections. */
 struct server {
 	int fd, port;
-	volatile int stop;
+	_Atomic int stop;
 	pthread_t thread;
 	const char *(*answer)(struct server *s, int n); /* NULL: close without a byte */
 	int requests, connections, keep;
@@ -178,7 +178,7 @@ static void no_silent_second_post(void **state)
 	assert_int_equal(empty, 20);
 }
 
-static const char *canned;
+static const char *_Atomic canned; /* the server's thread reads it */
 
 static const char *say_canned(struct server *s, int n)
 {
