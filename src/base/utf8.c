@@ -113,6 +113,7 @@ static inline uint64_t at_least(const struct bytes *b, int c)
 {
 	uint64_t m = 0;
 
+#pragma GCC unroll 4 /* else the shifts are by a variable */
 	for (int i = 0; i < 4; i++)
 		m |= (uint64_t)(unsigned)_mm_movemask_epi8(
 			 _mm_cmpeq_epi8(_mm_max_epu8(b->v[i], _mm_set1_epi8((char)c)), b->v[i]))
@@ -125,6 +126,7 @@ static inline uint64_t choosy(const struct bytes *b)
 {
 	uint64_t m = 0;
 
+#pragma GCC unroll 4 /* else the shifts are by a variable */
 	for (int i = 0; i < 4; i++) {
 		__m128i c = b->v[i], c0 = _mm_and_si128(c, _mm_set1_epi8((char)0xFE));
 		__m128i x = _mm_cmpeq_epi8(c, _mm_set1_epi8((char)0xE0));
@@ -159,6 +161,7 @@ static const char *skip_valid(const char *p, const char *end)
 		uint64_t high = 0, more, first, known = UINT64_MAX, three, four;
 		unsigned last, len;
 
+#pragma GCC unroll 4 /* else the shifts are by a variable */
 		for (int i = 0; i < 4; i++) {
 			b.v[i] = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
 			high |= (uint64_t)(unsigned)_mm_movemask_epi8(b.v[i]) << 16 * i;

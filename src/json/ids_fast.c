@@ -17,6 +17,7 @@ static inline uint64_t commas_of(const char *p, unsigned *count, int *plain)
 	__m128i good = _mm_set1_epi8(-1), sum = _mm_setzero_si128();
 	uint64_t commas = 0;
 
+#pragma GCC unroll 4 /* else the shifts are by a variable */
 	for (int i = 0; i < 4; i++) {
 		__m128i x = load16(p + 16 * i), d = _mm_sub_epi8(x, _mm_set1_epi8('0'));
 		__m128i comma = _mm_cmpeq_epi8(x, _mm_set1_epi8(','));

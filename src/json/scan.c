@@ -68,6 +68,7 @@ static const char *skip_usual(const char *p, const char *end)
 	for (; end - p >= 64; p += 64) {
 		uint64_t slash = 0, usual = 0, stop = 0, escape;
 
+#pragma GCC unroll 4 /* else the shifts are by a variable */
 		for (int i = 0; i < 64; i += 16) {
 			__m128i c = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
 			__m128i s = _mm_cmpeq_epi8(c, _mm_set1_epi8('\\'));
@@ -297,6 +298,7 @@ static const char *skip_numbers(const struct scan *s, const char *p)
 		__m128i good = _mm_set1_epi8(-1);
 		uint64_t comma = 0, null = 0, start;
 
+#pragma GCC unroll 4 /* else the shifts are by a variable */
 		for (int i = 0; i < 4; i++) {
 			__m128i c = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
 			__m128i d = _mm_sub_epi8(c, _mm_set1_epi8('0'));
