@@ -37,6 +37,7 @@ struct chat_work;
 
 /* Whose way of preparing messages and tools for the template is followed. */
 enum chat_served { SERVED_HF, SERVED_SGLANG, SERVED_VLLM };
+#define CHAT_SERVED_BY "hf|sglang|vllm" /* their names, as options have them */
 
 /* What is supervised.
  *	served			what the target wrote, from behind the generation prompt through

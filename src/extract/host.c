@@ -206,9 +206,8 @@ struct host *host_choose(struct run *r)
 	return best;
 }
 
-void host_good(struct run *r, struct host *h)
+void host_good(struct host *h)
 {
-	(void)r;
 	if (h->down_since > 0)
 		say("%s is back", h->url);
 	h->down_since = 0;

@@ -155,7 +155,7 @@ int hosts_open(struct run *r, struct err *e);
 void hosts_close(struct run *r);
 struct host *host_choose(struct run *r);
 void host_down(struct run *r, struct host *h, const char *why);
-void host_good(struct run *r, struct host *h);
+void host_good(struct host *h);
 int64_t hosts_context(const struct run *r); /* the longest prompt that any server takes; -1 */
 
 /* send.c */

@@ -145,13 +145,12 @@ int endpoints_load(struct run *r, struct err *e)
 
 /* ---- choosing ---- */
 
-static int has_room(const struct run *r, const struct endpoint *ep, const struct item *it)
+static int has_room(const struct endpoint *ep, const struct item *it)
 {
 	if (ep->state != EP_UP || ep->lone)
 		return 0;
 	if (it->crashes >= CRASHES_ALONE)
 		return ep->running == 0;
-	(void)r;
 	return (double)ep->running < ep->allowed;
 }
 
@@ -160,12 +159,12 @@ struct endpoint *endpoint_choose(struct run *r, const struct item *it)
 	struct endpoint *best = NULL;
 
 	/* a conversation stays where its beginning is in the cache */
-	if (it->conv.answers && it->ep && has_room(r, it->ep, it))
+	if (it->conv.answers && it->ep && has_room(it->ep, it))
 		return it->ep;
 	for (size_t i = 0; i < r->nep; i++) {
 		struct endpoint *ep = r->ep[i];
 
-		if (has_room(r, ep, it) && (!best || ep->outstanding < best->outstanding))
+		if (has_room(ep, it) && (!best || ep->outstanding < best->outstanding))
 			best = ep;
 	}
 	return best;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "chat/chat.h"
 #include "http/http.h"
 
 #define AT(member) offsetof(struct options, member)
@@ -21,7 +22,7 @@ static const struct opt table[] = {
     {"model", 0, OPT_STR, AT(model), "DIR", "model folder: prompts are sent as token ids", 0, 0},
     {"template", 0, OPT_STR, AT(template), "FILE", "chat template in place of the folder's", 0, 0},
     {"date", 0, OPT_STR, AT(date), "YYYY-MM-DD", "today, for templates that ask", 0, 0},
-    {"served-by", 0, OPT_ENUM, AT(served_by), "hf|sglang|vllm", "how messages are prepared", 0, 0},
+    {"served-by", 0, OPT_ENUM, AT(served_by), CHAT_SERVED_BY, "how messages are prepared", 0, 0},
     {"no-cache", 0, OPT_FLAG, AT(no_cache), NULL, "compile the tokenizer anew, and keep nothing", 0,
 	0},
     {"served-model", 0, OPT_STR, AT(served_model), "NAME", "the name the server knows it by", 0, 0},

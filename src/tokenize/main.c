@@ -13,7 +13,7 @@ static const struct opt options[] = {
     {"model", 0, OPT_STR, AT(model), "DIR", "the target's folder: tokenizer and template", 0, 0},
     {"template", 0, OPT_STR, AT(template), "FILE", "chat template instead of the folder's", 0, 0},
     {"date", 0, OPT_STR, AT(date), "YYYY-MM-DD", "the day that a template may ask for", 0, 0},
-    {"served-by", 0, OPT_ENUM, AT(served_by), "hf|sglang|vllm",
+    {"served-by", 0, OPT_ENUM, AT(served_by), CHAT_SERVED_BY,
 	"whose way of preparing messages (hf)", 0, 0},
     {"mask", 0, OPT_ENUM, AT(mask), "served|no-eot|after-first-user|all",
 	"what is supervised (served)", 0, 0},
