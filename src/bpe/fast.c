@@ -58,7 +58,7 @@ static struct cache_key last_key(const char *p, size_t n)
 static void add_large(const struct cache *c, struct batch *b, size_t i, struct span piece)
 {
 	b->large[b->larges++] = (uint16_t)i;
-	b->key[i].w[1] = LONG;
+	b->key[i] = (struct cache_key){{0, LONG}};
 	b->set[i] = 0;
 	if (piece.n > CACHE_LONG)
 		return;
