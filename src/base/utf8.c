@@ -142,15 +142,14 @@ static inline uint64_t choosy(const struct bytes *b)
  * bounds of lead(). */
 static int seconds_fit(const struct bytes *b, uint64_t first, uint64_t known)
 {
-	uint64_t a0 = at_least(b, 0xA0), e0 = at_least(b, 0xE0), f0 = at_least(b, 0xF0);
-	uint64_t ninety = at_least(b, 0x90), f4 = at_least(b, 0xF4);
+	uint64_t a0 = at_least(b, 0xA0), ninety = at_least(b, 0x90), f4 = at_least(b, 0xF4);
+	uint64_t e0 = at_least(b, 0xE0) & ~at_least(b, 0xE1);
+	uint64_t ed = at_least(b, 0xED) & ~at_least(b, 0xEE);
+	uint64_t f0 = at_least(b, 0xF0) & ~at_least(b, 0xF1);
 	uint64_t never = at_least(b, 0xF5) | (first & ~at_least(b, 0xC2));
 
-	e0 &= ~at_least(b, 0xE1);
-	f0 &= ~at_least(b, 0xF1);
-	never |= ((e0 << 1 & ~a0) | (f0 << 1 & ~ninety) | (f4 << 1 & ninety)) & known;
-	e0 = at_least(b, 0xED) & ~at_least(b, 0xEE);
-	return ((never | (e0 << 1 & a0)) & known) == 0;
+	never |= (e0 << 1 & ~a0) | (ed << 1 & a0) | (f0 << 1 & ~ninety) | (f4 << 1 & ninety);
+	return (never & known) == 0;
 }
 
 /* Steps over valid characters, those of 64 bytes at once. */

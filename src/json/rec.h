@@ -23,6 +23,7 @@
 
 #include "base/buf.h"
 
+struct arena;
 struct err;
 
 #define JSON_MAX_DEPTH 2048
@@ -58,6 +59,9 @@ void rec_copy(struct buf *out, const struct rec *r, const struct rec_edit *edits
 /* Decodes a JSON string to UTF-8. A surrogate without its other half becomes U+FFFD and is counted
  * in *lone (may be NULL). -1: not a string. */
 int json_str(struct buf *out, struct span v, size_t *lone);
+/* The same of a literal that is known to be one, without a copy where it has no escapes: else in the
+ * arena. */
+struct span json_text(struct span v, struct arena *a, size_t *lone);
 
 /* As json_str for a member that must be a string: class "missing" or "type", message
  * "NAME: expected a string, not a number". */

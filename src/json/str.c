@@ -3,6 +3,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/arena.h"
 #include "base/utf8.h"
 #include "json/rec.h"
 
@@ -107,4 +108,15 @@ int json_str(struct buf *out, struct span v, size_t *lone)
 	}
 	out->len = (size_t)(to - out->data);
 	return 0;
+}
+
+struct span json_text(struct span v, struct arena *a, size_t *lone)
+{
+	struct buf b;
+
+	if (!memchr(v.p, '\\', v.n))
+		return (struct span){v.p + 1, v.n - 2};
+	b = (struct buf){.data = arena_alloc(a, v.n), .cap = v.n}; /* all that json_str asks for */
+	json_str(&b, v, lone);
+	return (struct span){b.data, b.len};
 }

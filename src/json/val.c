@@ -28,24 +28,13 @@ struct reader {
 
 static const char *read_value(struct reader *r, const char *p, struct jval *out, unsigned depth);
 
-/* p at a quote. A string without escapes is a piece of the text. */
+/* p at a quote. */
 static const char *read_string(struct reader *r, const char *p, struct span *out)
 {
 	const char *q = scan_string(&r->s, p);
-	struct span raw;
-	struct buf b;
 
-	if (!q)
-		return NULL;
-	raw = (struct span){p, (size_t)(q - p)};
-	if (!memchr(p, '\\', raw.n)) {
-		*out = (struct span){p + 1, raw.n - 2};
-		return q;
-	}
-	b = (struct buf){
-	    .data = arena_alloc(r->a, raw.n), .cap = raw.n}; /* all that json_str asks for */
-	json_str(&b, raw, r->lone);
-	*out = (struct span){b.data, b.len};
+	if (q)
+		*out = json_text((struct span){p, (size_t)(q - p)}, r->a, r->lone);
 	return q;
 }
 

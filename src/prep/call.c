@@ -36,7 +36,8 @@ static void read_args(struct prep_row *r, struct span v, struct call *c)
 			c->args = inner;
 			return;
 		}
-		if (*inner.p == '"' && prep_inner_json(r, prep_decode(inner, r->arena), &inner) &&
+		if (*inner.p == '"' &&
+		    prep_inner_json(r, json_text(inner, r->arena, NULL), &inner) &&
 		    is_object(inner)) {
 			prep_count(r, PREP_DOUBLE, 1);
 			prep_note(r, "arguments were encoded twice (double-encoded)");
@@ -136,7 +137,7 @@ static int call_list(struct prep_row *r, struct span list, struct prep_msg *m)
 int prep_calls(struct prep_row *r, struct span v, struct prep_msg *m, const char *where)
 {
 	if (*v.p == '"') {
-		struct span text = prep_walk_trim(prep_decode(v, r->arena));
+		struct span text = prep_walk_trim(json_text(v, r->arena, NULL));
 
 		if (!text.n)
 			return 0;

@@ -106,8 +106,8 @@ static int put_question(struct prep_row *r)
 		more = rec_get(&r->rec, f->more);
 	if (span_is_null(more) || *more.p != '"' || more.n == 2)
 		return prep_put_text(r, PREP_USER, t, (struct prep_text){0});
-	first = prep_decode(v, r->arena);
-	second = prep_decode(more, r->arena);
+	first = json_text(v, r->arena, NULL);
+	second = json_text(more, r->arena, NULL);
 	both = arena_alloc(r->arena, first.n + 1 + second.n);
 	memcpy(both, first.p, first.n);
 	both[first.n] = '\n';

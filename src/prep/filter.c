@@ -57,7 +57,7 @@ static struct span find(struct prep_row *r, struct span path)
 		path.p = dot + 1;
 		dot = memchr(path.p, '.', path.n);
 		n = dot ? (size_t)(dot - path.p) : path.n;
-		if (*v.p == '"' && !prep_inner_json(r, prep_decode(v, r->arena), &v))
+		if (*v.p == '"' && !prep_inner_json(r, json_text(v, r->arena, NULL), &v))
 			return (struct span){0};
 		if (*v.p != '{')
 			return (struct span){0};
@@ -95,7 +95,7 @@ static int passes(struct prep_row *r, const struct prep_filter *f)
 	int none = span_is_null(v), ok;
 
 	if (!none && *v.p == '"')
-		v = prep_decode(v, r->arena);
+		v = json_text(v, r->arena, NULL);
 	ok = none ? f->op == NE : holds(f, v, &none);
 	if (none)
 		prep_count(r, PREP_NO_SCORE, 1);

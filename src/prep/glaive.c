@@ -222,7 +222,7 @@ static int read_system(struct prep_row *r)
 		return 0;
 	if (*v.p != '"')
 		return err_set(r->e, "type", "system: expected a string, not %s", json_kind(v));
-	s = prep_decode(v, r->arena);
+	s = json_text(v, r->arena, NULL);
 	if (begins(prep_walk_trim(s), prefix)) {
 		s = from(s, prep_find(s, prefix) + sizeof(prefix) - 1);
 		while (s.n && prep_blank(*s.p))
@@ -241,5 +241,5 @@ int prep_read_glaive(struct prep_row *r)
 		return err_set(r->e, "type", "chat: expected a string, not %s", json_kind(v));
 	if (read_system(r) < 0)
 		return -1;
-	return read_chat(r, prep_decode(v, r->arena)) < 0 ? -1 : 0;
+	return read_chat(r, json_text(v, r->arena, NULL)) < 0 ? -1 : 0;
 }

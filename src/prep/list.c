@@ -68,7 +68,7 @@ static int read_part(struct prep_row *r, struct span part, struct span *text)
 	struct span type = {0}, v;
 
 	if (*part.p == '"') {
-		*text = prep_decode(part, r->arena);
+		*text = json_text(part, r->arena, NULL);
 		return 0;
 	}
 	if (*part.p != '{')
@@ -81,7 +81,7 @@ static int read_part(struct prep_row *r, struct span part, struct span *text)
 		v = prep_walk_get(part, "content");
 	if (!v.p || *v.p != '"')
 		return -1;
-	*text = prep_decode(v, r->arena);
+	*text = json_text(v, r->arena, NULL);
 	if (!type.p || span_eq(type, "\"text\""))
 		return 0;
 	return span_eq(type, "\"reasoning\"") ? 1 : span_eq(type, "\"tool_call\"") ? 2 : -1;
@@ -154,7 +154,7 @@ static int read_call_turn(struct prep_row *r, struct raw *raw, struct prep_msg *
 	int ok = 0;
 
 	if (v.p && *v.p == '"')
-		ok = prep_call_text(r, prep_decode(v, r->arena), m);
+		ok = prep_call_text(r, json_text(v, r->arena, NULL), m);
 	else if (v.p && *v.p == '{')
 		ok = prep_call(r, v, m);
 	else if (v.p)
@@ -205,7 +205,7 @@ static enum prep_role role_in(struct prep_row *r, const struct raw *raw)
 {
 	struct span v = raw->v[first_of(raw, ROLE, FROM)];
 
-	return v.p && *v.p == '"' ? prep_role_of(prep_decode(v, r->arena)) : PREP_UNKNOWN;
+	return v.p && *v.p == '"' ? prep_role_of(json_text(v, r->arena, NULL)) : PREP_UNKNOWN;
 }
 
 /* The next message, or null for one: 1, 0 at the end, -1. */
@@ -250,7 +250,7 @@ int prep_list(struct prep_row *r, struct span v, const char *column)
 	int rc = 1, next = 0;
 
 	if (*v.p == '"') {
-		if (!prep_inner_json(r, prep_decode(v, r->arena), &v))
+		if (!prep_inner_json(r, json_text(v, r->arena, NULL), &v))
 			return err_set(r->e, "type", "%s: a string that holds no JSON", column);
 		prep_note(r, "column \"%s\" is a string that holds JSON", column);
 	}

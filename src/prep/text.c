@@ -30,21 +30,10 @@ int prep_text_some(const struct prep_text *t)
 	return t->lit.n > 2 || t->text.n > 0;
 }
 
-struct span prep_decode(struct span v, struct arena *a)
-{
-	struct buf b;
-
-	if (!memchr(v.p, '\\', v.n))
-		return (struct span){v.p + 1, v.n - 2};
-	b = (struct buf){.data = arena_alloc(a, v.n), .cap = v.n}; /* all that json_str asks for */
-	json_str(&b, v, NULL);
-	return (struct span){b.data, b.len};
-}
-
 struct span prep_text_decode(struct prep_text *t, struct arena *a)
 {
 	if (t->lit.p && !t->text.p)
-		t->text = prep_decode(t->lit, a);
+		t->text = json_text(t->lit, a, NULL);
 	return t->text;
 }
 

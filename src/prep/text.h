@@ -31,7 +31,6 @@ int prep_text_given(const struct prep_text *t);
 int prep_text_some(const struct prep_text *t);
 /* The decoded text, which points into its literal where nothing is escaped, else into a. */
 struct span prep_text_decode(struct prep_text *t, struct arena *a);
-struct span prep_decode(struct span v, struct arena *a);
 /* Adds it as JSON; decoded. */
 void prep_text_write(struct buf *out, const struct prep_text *t);
 void prep_text_add(struct buf *out, const struct prep_text *t);

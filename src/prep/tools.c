@@ -7,7 +7,7 @@ static void write_member(struct prep_row *r, struct buf *b, struct span key, str
 	struct span inner;
 
 	if (span_eq(key, "parameters") && *val.p == '"' &&
-	    prep_inner_json(r, prep_decode(val, r->arena), &inner) && *inner.p == '{')
+	    prep_inner_json(r, json_text(val, r->arena, NULL), &inner) && *inner.p == '{')
 		val = inner;
 	buf_addc(b, '"');
 	buf_add(b, key.p, key.n);
@@ -65,7 +65,7 @@ int prep_tool_add(struct prep_row *r, struct buf *list, struct span v)
 	struct parts f;
 	int wrapped;
 
-	if (*v.p == '"' && !prep_inner_json(r, prep_decode(v, r->arena), &v))
+	if (*v.p == '"' && !prep_inner_json(r, json_text(v, r->arena, NULL), &v))
 		return 0;
 	if (*v.p != '{')
 		return 0;
@@ -151,7 +151,7 @@ int prep_tools(struct prep_row *r, struct span v, const char *where)
 	int ok;
 
 	if (*v.p == '"')
-		ok = write_text(r, &list, prep_decode(v, r->arena));
+		ok = write_text(r, &list, json_text(v, r->arena, NULL));
 	else if (*v.p == '[')
 		ok = write_list(r, &list, v);
 	else

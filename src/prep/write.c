@@ -54,7 +54,7 @@ static int json_number(struct span s)
 static void write_meta_value(
     struct prep_row *r, struct buf *b, struct span v, enum prep_meta_type type)
 {
-	struct span s = v.p && *v.p == '"' ? prep_decode(v, r->arena) : v;
+	struct span s = v.p && *v.p == '"' ? json_text(v, r->arena, NULL) : v;
 	int is_string = v.p && *v.p == '"', ok = 0;
 
 	if (!span_is_null(v) && type == PREP_META_STR) {

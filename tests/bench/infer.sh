@@ -16,7 +16,7 @@ less=${1:-1}
 ORACLE=trainers
 . tests/oracle/venv.sh || PYTHON=python3
 dir=$(mktemp -d) || exit 1
-trap 'kill $(cat "$dir/server") 2>/dev/null; rm -rf "$dir"' EXIT
+trap '[ ! -s "$dir/server" ] || kill "$(cat "$dir/server")"; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 command -v python3 >/dev/null || { echo "# skipped: no python3 to measure with"; exit 0; }
 export HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false

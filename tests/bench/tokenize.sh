@@ -12,7 +12,8 @@ model=$E3_SHARED/models/kimi-k2.5
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# seconds COMMAND...: CPU seconds, the best of seven, since what else the machine does costs caches; what it prints is in $dir/out
+# seconds COMMAND...: CPU seconds, the best of seven, since what else the machine does costs caches;
+# what it prints is in $dir/out
 seconds() {
 	python3 - "$dir/out" "$@" <<'EOF'
 import resource, subprocess, sys

@@ -225,15 +225,13 @@ static const struct {
     {"Qwen-Qwen3-0.6B", HAS_REASONING | HAS_CONTENT,
 	"<think>\n[REASONING]\n</think>\n\n[CONTENT]<|im_end|>"},
     {"Qwen3.5-4B", HAS_REASONING | HAS_CALL,
-	"[REASONING]\n</think>\n\n<tool_call>\n<function=[NAME]>\n<parameter=at>\n[ARG]\n</"
-	"parameter>\n"
-	"</function>\n</tool_call><|im_end|>"},
+	"[REASONING]\n</think>\n\n<tool_call>\n<function=[NAME]>\n<parameter=at>\n[ARG]\n"
+	"</parameter>\n</function>\n</tool_call><|im_end|>"},
     {"Qwen-Qwen3-Coder-30B-A3B-Instruct", HAS_CONTENT, "[CONTENT]<|im_end|>"},
     {"openai-gpt-oss-120b", HAS_CONTENT, "<|channel|>final<|message|>[CONTENT]<|return|>"},
     {"openai-gpt-oss-120b", HAS_REASONING | HAS_CONTENT,
-	"<|channel|>analysis<|message|>[REASONING]<|end|><|start|>assistant<|channel|>final<|"
-	"message|>"
-	"[CONTENT]<|return|>"},
+	"<|channel|>analysis<|message|>[REASONING]<|end|><|start|>assistant"
+	"<|channel|>final<|message|>[CONTENT]<|return|>"},
     {"openai-gpt-oss-120b", HAS_REASONING | HAS_CALL,
 	"<|channel|>analysis<|message|>[REASONING]<|end|><|start|>assistant to=functions.[NAME]"
 	"<|channel|>commentary json<|message|>{\"at\": [ARG]}<|call|>"},
