@@ -370,6 +370,10 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 		length|jq -e '.meta_info.finish_reason.type == "length"'
 		blank|jq -e '.output_ids == [3842] and .meta_info.finish_reason.type == "stop"'
 	END
+	# an answer that its length would have cut is one of those that only say that they stopped
+	serve --fault no-stop=1
+	post /generate '{"text":"a","sampling_params":{"max_new_tokens":1}}' |
+		jq -e '.meta_info.finish_reason.type == "stop" and .output_ids[-1] != 3842'
 }
 
 @test "429 says when to come back, 307 where to go" {
