@@ -206,6 +206,18 @@ static void summary(const struct convert *c)
 		    100.0 * (double)c->plan.set.bytes / (double)c->bytes, s, rate);
 }
 
+static int finish(struct convert *c, struct flow *f, struct err *e)
+{
+	if (c->plan.set.records == 0) /* as in verify.c */
+		return err_set(e, "convert", "no file was converted: the index has no %srecord",
+		    flow_totals(f).rejected > 0 ? "good " : "");
+	c->plan.set.complete = 1;
+	if (folders_sync(&c->folders, e) < 0 || setinfo_save(&c->plan.set, c->o->out_dir, e) < 0)
+		return -1;
+	summary(c);
+	return flow_finish(f, e);
+}
+
 int convert_run(const struct extract_opts *o)
 {
 	static const struct flow_ops ops = {index_thread_open, index_thread_close, work, commit};
@@ -218,16 +230,8 @@ int convert_run(const struct extract_opts *o)
 	opt.unique_ids = 1;
 	opt.batch = 1; /* a line stands for many megabytes */
 	if (open_all(&c, &e) == 0 && (f = flow_open(extract_prog.name, &opt, &e)) &&
-	    flow_run(f, &ops, &c, &e) == 0) {
-		c.plan.set.complete = 1;
-		rc = folders_sync(&c.folders, &e);
-		if (rc == 0)
-			rc = setinfo_save(&c.plan.set, o->out_dir, &e);
-		if (rc == 0) {
-			summary(&c);
-			rc = flow_finish(f, &e);
-		}
-	}
+	    flow_run(f, &ops, &c, &e) == 0)
+		rc = finish(&c, f, &e);
 	if (rc < 0) {
 		if (f)
 			take_back(&c);

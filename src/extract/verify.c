@@ -121,28 +121,38 @@ static int commit(void *ctx, struct flow_job *job)
 }
 
 /* They may have been rejected; or their lines have been lost. */
-static void say_missing(const struct verify *v, const struct extract_opts *o)
+static void say_missing(const struct verify *v, const struct extract_opts *o, uint64_t checked)
 {
+	const struct setinfo *set = &v->set.set;
 	const struct records *r = v->set.records;
 	uint64_t all = r ? r->n + r->bad : 0, want = r ? r->n - r->unsupervised : 0;
 
-	if (v->found < want && !o->flow.quiet)
+	if (o->flow.quiet)
+		return;
+	if (v->found < want)
 		say("%llu of the %llu records of %s have no line in the index",
 		    (unsigned long long)(want - v->found), (unsigned long long)all, o->records);
+	else if (!r && set->complete && checked < set->records)
+		say("%llu of the %llu files of %s have no line in the index",
+		    (unsigned long long)(set->records - checked), (unsigned long long)set->records,
+		    o->verify);
 }
 
 static int finish(struct flow *f, struct err *e)
 {
-	uint64_t bad = flow_totals(f).out, all = flow_totals(f).in;
+	struct flow_totals t = flow_totals(f);
 
 	if (flow_finish(f, e) < 0) {
 		flow_abort(f);
 		return -1;
 	}
-	if (bad == 0)
-		return 0;
-	return err_set(e, "verify", "%llu of %llu files are not good", (unsigned long long)bad,
-	    (unsigned long long)all);
+	if (t.out > 0)
+		return err_set(e, "verify", "%llu of %llu files are not good",
+		    (unsigned long long)t.out, (unsigned long long)t.in);
+	if (t.dropped == 0) /* the index is lost, or it is another file: no set is empty */
+		return err_set(e, "verify", "no file was checked: the index has no %srecord",
+		    t.rejected > 0 ? "good " : "");
+	return 0;
 }
 
 int verify_run(const struct extract_opts *o)
@@ -162,7 +172,7 @@ int verify_run(const struct extract_opts *o)
 	if (setinfo_load(&v.set.set, o->verify, &e) == 0 &&
 	    (!o->records || records_load(&records, o->records, &e) == 0) &&
 	    (f = flow_open(extract_prog.name, &opt, &e)) && flow_run(f, &ops, &v, &e) == 0) {
-		say_missing(&v, o);
+		say_missing(&v, o, flow_totals(f).out + flow_totals(f).dropped);
 		rc = finish(f, &e);
 	} else {
 		flow_abort(f);

@@ -217,6 +217,34 @@ other_model() {
 	[[ "$output" == *manifest.json* ]]
 }
 
+@test "--verify, --convert: an index with nothing in it is an error, one that lacks lines is told" {
+	serve
+	records 4 >"$T/in"
+	extract seed "$T/in"
+	run e3-extract --verify "$T/seed" </dev/null
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-extract: 4 of the 4 files of $T/seed have no line in the index
+e3-extract: 0 in = 0 out
+e3-extract: no file was checked: the index has no record" ]
+	run e3-extract -q --verify "$T/seed" --rejects "$T/rej" "$T/in"
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-extract: no file was checked: the index has no good record" ]
+	run e3-extract --verify "$T/seed" --records "$T/in" </dev/null
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"4 of the 4 records of $T/in have no line in the index"* ]]
+	head -n 3 "$T/seed.idx" >"$T/less"
+	run e3-extract --verify "$T/seed" "$T/less"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "e3-extract: 1 of the 4 files of $T/seed have no line in the index"* ]]
+	run e3-extract --verify "$T/seed" "$T/seed.idx"
+	[[ "$output" != *"no line"* ]]
+	run e3-extract --convert "$T/seed" --layout compact --out-dir "$T/c" -o "$T/c.idx" </dev/null
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-extract: no file was converted: the index has no record" ]
+	[ ! -e "$T/c/manifest.json" ]
+	[ ! -e "$T/c.idx" ]
+}
+
 @test "--resume starts, goes on, and finds all done" {
 	serve
 	records 20 >"$T/in"
