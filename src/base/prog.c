@@ -1,5 +1,6 @@
 #include "base/prog.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,14 @@ const char *prog_name = "e3";
 int prog_status(const struct err *e)
 {
 	return e->class && strcmp(e->class, "usage") == 0 ? EXIT_MISUSE : EXIT_FAILED;
+}
+
+int prog_fail(const struct err *e)
+{
+	if (e->class && strcmp(e->class, "pipe") == 0)
+		return 128 + SIGPIPE;
+	prog_warn("%s", e->msg);
+	return prog_status(e);
 }
 
 _Noreturn void prog_die(const struct err *e)

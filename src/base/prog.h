@@ -21,6 +21,11 @@ enum {
 /* EXIT_MISUSE for an error of class "usage" - what was asked for can't be - else EXIT_FAILED. */
 int prog_status(const struct err *e);
 
+/* "NAME: message" on stderr; prog_status. Of an error of class "pipe", an output whose reader has
+ * gone, nothing is said and the status is SIGPIPE's: for programs that ignore it for their sockets'
+ * sake, and end as those that do not. */
+int prog_fail(const struct err *e);
+
 /* "NAME: message" on stderr, exit with prog_status. */
 _Noreturn void prog_die(const struct err *e);
 

@@ -332,6 +332,7 @@ static void close_all(struct run *r)
 int run_extract(const struct extract_opts *o)
 {
 	struct run r = {.o = o, .signals = -1, .out_lock = -1};
+	int status = EXIT_DONE;
 	struct err e;
 
 	if (open_all(&r, &e) < 0) {
@@ -347,9 +348,9 @@ int run_extract(const struct extract_opts *o)
 			run_fail(&r, &e);
 	}
 	if (r.failed)
-		say("%s", r.err.msg);
+		status = prog_fail(&r.err);
 	else if (r.signal)
 		summary(&r);
 	close_all(&r);
-	return r.signal ? 128 + r.signal : r.failed ? prog_status(&r.err) : EXIT_DONE;
+	return r.signal ? 128 + r.signal : status;
 }

@@ -21,10 +21,10 @@ int main(int argc, char **argv)
 		opt_misuse(&infer_prog, "%s", e.msg);
 	rc = infer_run(&o, say, &e);
 	if (rc < 0)
-		prog_warn("%s", e.msg);
+		rc = prog_fail(&e);
+	else if (rc > 0)
+		rc += 128;
 	opt_list_free(&o.servers);
 	opt_list_free(&o.flow.files);
-	if (rc < 0)
-		return prog_status(&e);
-	return rc > 0 ? 128 + rc : EXIT_DONE;
+	return rc;
 }

@@ -438,6 +438,8 @@ int part_finish(struct part *p, struct err *e)
 		rc = check_close(p, e);
 	if (rc == 0 && p->target)
 		rc = publish(p, e);
+	if (rc < 0)
+		e->class = "system"; /* not "pipe": all has been counted as out by now */
 	part_free(p);
 	return rc;
 }

@@ -26,7 +26,8 @@
  * keeps what is there, and a later resume goes on from it.
  *
  * path NULL or "-" is standard output, and an existing device, FIFO or socket is like it: lines are
- * handed to the kernel as they come; neither resumable nor locked.
+ * handed to the kernel as they come; neither resumable nor locked. A reader that goes away is class
+ * "pipe", for prog_fail.
  *
  * Memory: 256 KiB, and in part_replay the longest line.
  */
@@ -51,8 +52,9 @@ int part_append(struct part *p, const char *line, size_t n, struct err *e); /* a
  * seen by a tick; returns ms until the next call is due, or -1 for none; -2 on error. */
 int64_t part_tick(struct part *p, uint64_t now_ms, struct err *e);
 int part_sync(struct part *p, struct err *e);
-int part_finish(struct part *p, struct err *e); /* frees p in any case; on -1 FILE.part is kept */
-int part_close(struct part *p, struct err *e);	/* frees p in any case; NULL is allowed */
-const char *part_path(const struct part *p); /* FILE.part; NULL for standard output and devices */
+/* Frees p in any case; on -1, class "system", FILE.part is kept. */
+int part_finish(struct part *p, struct err *e);
+int part_close(struct part *p, struct err *e); /* frees p in any case; NULL is allowed */
+const char *part_path(const struct part *p);   /* FILE.part; NULL for standard output and devices */
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Private to io/. The one place that writes zstd: level 3, with checksum. The bytes written depend
  * only on the bytes given and on where sink_end_frame was called, not on how they were cut into
- * calls. The descriptor is borrowed. */
+ * calls. The descriptor is borrowed. Errors are of class "system" or "zstd", or "pipe": the reader
+ * has gone (where SIGPIPE is ignored, else it has ended the program). */
 #ifndef E3_SINK_H
 #define E3_SINK_H
 

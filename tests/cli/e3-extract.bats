@@ -46,6 +46,20 @@ load extract
 	[ "$status" -eq 2 ]
 }
 
+@test "a reader of the index that goes away ends the run as SIGPIPE does" {
+	serve
+	records 5 >"$T/in"
+	{
+		until [ -e "$T/gone" ]; do sleep 0.01; done
+		extract seed -o - "$T/in" 2>"$T/err" || echo $? >"$T/status"
+	} | {
+		exec <&-
+		: >"$T/gone"
+	}
+	[ "$(cat "$T/status")" -eq 141 ]
+	[ "$(grep -c "Broken pipe" "$T/err")" -eq 0 ]
+}
+
 @test "states that are not good never become a file" {
 	records 6 30 >"$T/in"
 	while read -r fault class sentence; do

@@ -328,8 +328,20 @@ while True:
 @test "ours: a reader that goes away" {
 	serve
 	rows 200 >in
-	infer -q in 2>err | head -n 1 >first
+	{ infer -q in 2>err || echo $? >status; } | head -n 1 >first
 	[ "$(wc -l <first)" -eq 1 ]
+	[ ! -s err ]
+	[ "$(cat status)" -eq 141 ]
+	# compressed, it shows at the end only, when all has been counted
+	{
+		until [ -e gone ]; do sleep 0.01; done
+		infer -z in 2>err || echo $? >status
+	} | {
+		exec <&-
+		: >gone
+	}
+	[ "$(tail -n 1 err)" = "e3-infer: standard output: Broken pipe" ]
+	[ "$(cat status)" -eq 1 ]
 }
 
 # ---- many servers ----
