@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/err.h"
 #include "base/hash.h"
@@ -135,14 +136,31 @@ static int find_format(struct in *in, struct err *e)
 	return 0;
 }
 
+/* Tapes and block copies pad a file with zeros: what else might be lost there is for the user to
+ * say. */
+static int refuse(const struct in *in, size_t rc, struct err *e)
+{
+	unsigned long long whole = in->whole;
+
+	if (ZSTD_getErrorCode(rc) != ZSTD_error_prefix_unknown)
+		return err_set(e, "zstd", "%s: the zstd frame at byte %llu: %s", in->name, whole,
+		    ZSTD_getErrorName(rc));
+	if (in->raw[in->at] != 0)
+		return err_set(e, "zstd", "%s: what follows its first %llu bytes is no zstd frame",
+		    in->name, whole);
+	return err_set(e, "zstd",
+	    "%s: what follows its first %llu bytes is no zstd frame but a zero: padding is to be "
+	    "cut off (head -c %llu)",
+	    in->name, whole, whole);
+}
+
 static int decode(struct in *in, ZSTD_outBuffer *out, struct err *e)
 {
 	ZSTD_inBuffer from = {in->raw + in->at, in->len - in->at, 0};
 	size_t rc = ZSTD_decompressStream(in->z, out, &from);
 
 	if (ZSTD_isError(rc))
-		return err_set(
-		    e, "zstd", "%s: not a whole zstd stream: %s", in->name, ZSTD_getErrorName(rc));
+		return refuse(in, rc, e);
 	in->at += from.pos;
 	in->used += from.pos;
 	in->in_frame = rc != 0;

@@ -80,6 +80,46 @@ static void streams(void **state)
 	tmp_clean();
 }
 
+/* Where in the file it is, and what is to be done. */
+static void places(void **state)
+{
+	static const struct {
+		const char *in;
+		size_t n;
+		const char *says;
+	} t[] = {
+	    {FRAME_AB "abcd", 15, "what follows its first 11 bytes is no zstd frame"},
+	    {FRAME_AB FRAME_AB "\0\0\0\0\0", 27,
+		"what follows its first 22 bytes is no zstd frame but a zero: padding is to be cut "
+		"off (head -c 22)"},
+	    {FRAME_AB "\0", 12, "no zstd frame but a zero"},
+	    {FRAME_AB "\x28\xb5\x2f\xfd\x20\x02\x17\x00\x00"
+		      "abcd",
+		24, "the zstd frame at byte 11: "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		const char *path = tmp_path("in");
+		struct err e = {0};
+		struct in *in;
+		ssize_t n;
+		char c;
+
+		tmp_write(path, t[i].in, t[i].n);
+		in = in_open(path, &e);
+		assert_non_null(in);
+		while ((n = in_read(in, &c, 1, &e)) > 0)
+			;
+		assert_int_equal(n, -1);
+		assert_string_equal(e.class, "zstd");
+		if (!strstr(e.msg, t[i].says))
+			fail_msg("%s, not %s", e.msg, t[i].says);
+		in_close(in);
+	}
+	tmp_clean();
+}
+
 /* Cut anywhere, a compressed file is an error, but for the cuts at which it is a shorter file. */
 static void torn_frames(void **state)
 {
@@ -417,6 +457,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(streams),
+	    cmocka_unit_test(places),
 	    cmocka_unit_test(torn_frames),
 	    cmocka_unit_test(cannot_open),
 	    cmocka_unit_test(line_rows),
