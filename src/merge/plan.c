@@ -9,6 +9,16 @@
 
 #define NUMBER_MAX 1e15 /* whole numbers up to here are exact, and no set is as large */
 
+/* "a=1,b=2": it would be b's number, of a dataset "a=1,b", and found out at the end of the input. */
+static int names_many(const char *s)
+{
+	const char *eq = strchr(s, '='), *comma = eq ? strchr(eq, ',') : NULL;
+	double number;
+
+	return comma && strchr(comma, '=') &&
+	       num_double(eq + 1, (size_t)(comma - eq - 1), &number) == 0;
+}
+
 static int read_quota(struct quota *q, const char *option, const char *s, int whole, struct err *e)
 {
 	const char *eq = strrchr(s, '=');
@@ -18,6 +28,10 @@ static int read_quota(struct quota *q, const char *option, const char *s, int wh
 	if (!eq || eq == s)
 		return err_set(e, "usage", "--%s: expected DATASET=%s, not '%s'", option,
 		    whole ? "N" : "W", s);
+	if (names_many(s))
+		return err_set(e, "usage",
+		    "--%s: expected one dataset, not '%s': give --%s once for each", option, s,
+		    option);
 	q->dataset = (struct span){s, (size_t)(eq - s)};
 	if (whole) {
 		if (num_u64(eq + 1, n, &count) < 0 || (double)count > NUMBER_MAX)

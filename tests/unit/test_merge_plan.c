@@ -39,6 +39,10 @@ static void refusals(void **state)
 	    {CAP, {"a=-1"}, "expected a whole number"},
 	    {CAP, {"a=99999999999999999"}, "expected a whole number"},
 	    {CAP, {"a=1", "a=2"}, "--cap: dataset named twice: 'a=2'"},
+	    {CAP, {"a=1,b=2"},
+		"--cap: expected one dataset, not 'a=1,b=2': give --cap once for each"},
+	    {MIX, {"a=0.5,b=2,c=1"}, "--mix: expected one dataset, not"},
+	    {MIX, {"a=1,b"}, "expected a weight of 0 or more, not '1,b'"},
 	    {MIX, {"a=x"}, "--mix: expected a weight of 0 or more, not 'x'"},
 	    {MIX, {"a=-1"}, "--mix: expected a weight"},
 	    {MIX, {"a=1e400"}, "--mix: expected a weight"},
@@ -70,16 +74,17 @@ static void refusals(void **state)
 
 static void reads(void **state)
 {
-	static const char *const cap[] = {"B1_glaive=100", "a=b=0", NULL};
+	static const char *const cap[] = {"B1_glaive=100", "a=b=0", "a,b=2", NULL};
 	static const char *const split[] = {"val=0.02:dir/a:b=c.zst", NULL};
 	struct plan p;
 	struct err e = {0};
 
 	(void)state;
 	assert_int_equal(make(&p, CAP, cap, &e), 0);
-	assert_int_equal(p.ncap, 2);
+	assert_int_equal(p.ncap, 3);
 	assert_true(span_eq(p.cap[0].dataset, "B1_glaive") && p.cap[0].number == 100);
 	assert_true(span_eq(p.cap[1].dataset, "a=b") && p.cap[1].number == 0);
+	assert_true(span_eq(p.cap[2].dataset, "a,b") && p.cap[2].number == 2);
 	plan_free(&p);
 	assert_int_equal(make(&p, SPLIT, split, &e), 0);
 	assert_true(span_eq(p.split[0].name, "val") && p.split[0].fraction == 0.02);
