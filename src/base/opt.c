@@ -202,13 +202,21 @@ static void help(const struct opt_prog *p, const char *how)
 
 /* ---- values ---- */
 
+struct span opt_word(const char *words, int i)
+{
+	for (; i > 0; i--) {
+		words += strcspn(words, "|");
+		words += *words == '|';
+	}
+	return (struct span){words, strcspn(words, "|")};
+}
+
 static int set_enum(const char *words, const char *s, int *out)
 {
-	size_t n = strlen(s);
-	int i = 0;
+	struct span w;
 
-	for (const char *w = words; w; w = strchr(w, '|') ? strchr(w, '|') + 1 : NULL, i++) {
-		if (strncmp(w, s, n) == 0 && n > 0 && (w[n] == '|' || w[n] == '\0')) {
+	for (int i = 0; (w = opt_word(words, i)).n > 0; i++) {
+		if (span_eq(w, s)) {
 			*out = i;
 			return 0;
 		}

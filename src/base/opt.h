@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 enum opt_kind {
 	OPT_END,   /* ends a table */
 	OPT_FLAG,  /* int: set to 1 */
@@ -69,6 +71,9 @@ void opt_parse(const struct opt_prog *p, int argc, char **argv, void *into);
 /* For what the table can't say: "NAME: message" and the usage line, exit 2. */
 _Noreturn void opt_misuse(const struct opt_prog *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The i-th of an OPT_ENUM's words, from 0; n is 0 behind the last. */
+struct span opt_word(const char *words, int i);
 
 void opt_list_add(struct opt_list *l, const char *s);
 void opt_list_free(struct opt_list *l);

@@ -1,14 +1,11 @@
 #include "infer/params.h"
 
+#include "chat/chat.h"
 #include "infer/infer.h"
 
 struct made {
 	int turns, ids, rendered, served_by;
 };
-
-static const char *const served[] = {"hf", "sglang", "vllm"};
-
-#define SERVED ((int)(sizeof(served) / sizeof(*served)))
 
 static struct made made_now(const struct options *o)
 {
@@ -47,21 +44,25 @@ static int fits(const struct run *r, const struct item *it, const struct made *m
 
 static void tell(struct buf *out, const struct made *now, const struct made *then)
 {
+	struct span by = opt_word(CHAT_SERVED_BY, then->served_by);
+
 	if (then->turns != now->turns)
 		buf_addf(out, " --turns %s", then->turns == TURNS_ALL ? "all" : "last");
 	if (then->ids != now->ids)
 		buf_adds(out, then->ids ? " ids" : " --no-ids");
 	if (then->rendered != now->rendered)
 		buf_adds(out, then->rendered ? " --model" : " the server's template (no --model)");
-	if (then->rendered && then->served_by != now->served_by)
-		buf_addf(out, " --served-by %s", served[then->served_by]);
+	if (then->rendered && then->served_by != now->served_by) {
+		buf_adds(out, " --served-by ");
+		buf_add(out, by.p, by.n);
+	}
 }
 
 void params_difference(struct buf *out, const struct run *r, const struct item *it)
 {
 	struct made now = made_now(r->o), then;
 
-	for (int i = 0; i < 2 * 2 * (1 + SERVED); i++) {
+	for (int i = 0; i >> 2 == 0 || opt_word(CHAT_SERVED_BY, (i >> 2) - 1).n > 0; i++) {
 		then = (struct made){i & 1, i >> 1 & 1, i >> 2 > 0, i >> 2 > 0 ? (i >> 2) - 1 : 0};
 		if (fits(r, it, &then)) {
 			tell(out, &now, &then);

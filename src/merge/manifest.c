@@ -98,7 +98,7 @@ static json_t *strings(const struct opt_list *l)
 
 static json_t *options(const struct merge_opts *o)
 {
-	static const char *const dedup[] = {"none", "id", "ids", "prompt"};
+	struct span dedup = opt_word(DEDUP_WORDS, o->dedup);
 	json_t *j = json_object();
 
 	json_object_set_new(j, "seed", number(o->seed));
@@ -107,7 +107,7 @@ static json_t *options(const struct merge_opts *o)
 	json_object_set_new(
 	    j, "max_len", o->max_len == UINT64_MAX ? json_null() : number(o->max_len));
 	json_object_set_new(j, "min_response", number(o->min_response));
-	json_object_set_new(j, "dedup", json_string(dedup[o->dedup]));
+	json_object_set_new(j, "dedup", json_stringn(dedup.p, dedup.n));
 	json_object_set_new(j, "cap", strings(&o->cap));
 	json_object_set_new(j, "mix", strings(&o->mix));
 	json_object_set_new(j, "split", strings(&o->split));

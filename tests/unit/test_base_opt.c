@@ -174,6 +174,7 @@ static void command_lines(void **state)
 	    {{"-tx"}, 2, "e3-test: --temperature: expected a number, not 'x'\n"},
 	    {{"-t1e999"}, 2, "e3-test: --temperature: expected a number, not '1e999'\n"},
 	    {{"--mode=nat"}, 2, "e3-test: --mode: expected one of native|prompt|none, not 'nat'\n"},
+	    {{"--mode=native|prompt"}, 2, "e3-test: --mode: expected one of"},
 	    {{"--mode="}, 2, "e3-test: --mode: expected one of"},
 	    {{"--shard=8/8"}, 2, "e3-test: --shard: expected I/N with I from 0"},
 	    {{"--shard=1"}, 2, "e3-test: --shard: expected I/N"},
@@ -276,6 +277,15 @@ static void help_and_completions(void **state)
 
 /* One write: what the programs of a pipeline say stays in lines. A datagram is what was written at
  * once. */
+static void words(void **state)
+{
+	(void)state;
+	assert_true(span_eq(opt_word("a|bc", 0), "a"));
+	assert_true(span_eq(opt_word("a|bc", 1), "bc"));
+	assert_int_equal(opt_word("a|bc", 2).n, 0);
+	assert_int_equal(opt_word("a|bc", 9).n, 0);
+}
+
 static void warning_in_one_write(void **state)
 {
 	int fd[2], saved = dup(STDERR_FILENO);
@@ -385,6 +395,7 @@ int main(void)
 	    cmocka_unit_test(no_operands),
 	    cmocka_unit_test(closed_files),
 	    cmocka_unit_test(help_and_completions),
+	    cmocka_unit_test(words),
 	    cmocka_unit_test(warning_in_one_write),
 	    cmocka_unit_test(progress_without_a_terminal),
 	    cmocka_unit_test(progress_on_a_terminal),
