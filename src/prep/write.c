@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "base/num.h"
 #include "prep/dataset.h"
 #include "prep/row.h"
 
@@ -36,18 +35,13 @@ static void write_message(struct prep_row *r, struct buf *b, const struct prep_m
 	buf_addc(b, '}');
 }
 
-/* Whether s is a number as JSON spells it: what begins with a digit or '-' and parses, but for a
- * leading zero and a bare point. */
-static int json_number(struct span s)
+/* Whether s is a number as JSON spells it. */
+static int is_number(struct span s)
 {
-	size_t digits = s.n && *s.p == '-';
-	double x;
+	struct span v;
 
-	return s.n > digits && s.p[digits] >= '0' && s.p[digits] <= '9' &&
-	       !(s.p[digits] == '0' && s.n > digits + 1 && s.p[digits + 1] >= '0' &&
-		   s.p[digits + 1] <= '9') &&
-	       s.p[s.n - 1] != '.' && !memchr(s.p, 'x', s.n) && !memchr(s.p, 'X', s.n) &&
-	       num_double(s.p, s.n, &x) == 0;
+	return s.n && (*s.p == '-' || (*s.p >= '0' && *s.p <= '9')) && json_whole(s, &v, NULL) &&
+	       v.n == s.n;
 }
 
 /* The value with its one type, or null. */
@@ -65,7 +59,7 @@ static void write_meta_value(
 		return;
 	}
 	if (!span_is_null(v) && type == PREP_META_NUM)
-		ok = json_number(s);
+		ok = is_number(s);
 	else if (!span_is_null(v))
 		ok = span_eq(s, "true") || span_eq(s, "false");
 	if (ok)

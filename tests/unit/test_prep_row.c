@@ -347,6 +347,49 @@ static void filters(void **state)
 	buf_free(&got);
 }
 
+/* What a column of scores becomes in meta: a number as JSON spells it, else null. */
+static void scores(void **state)
+{
+	static const struct {
+		const char *column, *want;
+	} t[] = {
+	    {"0.50", "0.50"},
+	    {"\"0.50\"", "0.50"},
+	    {"\"-1E+2\"", "-1E+2"},
+	    {"\"1e400\"", "1e400"},
+	    {"\"1.e5\"", "null"},
+	    {"\"1.\"", "null"},
+	    {"\"01\"", "null"},
+	    {"\"-\"", "null"},
+	    {"\"0x1\"", "null"},
+	    {"\"1 \"", "null"},
+	    {"\"nan\"", "null"},
+	    {"\"\"", "null"},
+	    {"true", "null"},
+	    {"[1]", "null"},
+	    {"null", "null"},
+	};
+	struct prep_rules rules = rules_of("B2_opencodeinstruct");
+	struct buf line = {0}, got = {0}, record = {0}, want = {0};
+	uint64_t count[PREP_COUNTS];
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		buf_reset(&line);
+		buf_addf(&line, "{\"input\":\"q\",\"average_test_score\":%s}", t[i].column);
+		buf_reset(&record);
+		convert(&rules, buf_cstr(&line), &got, count, &record);
+		buf_reset(&want);
+		buf_addf(&want, "\"average_test_score\":%s}}", t[i].want);
+		if (!strstr(buf_cstr(&record), buf_cstr(&want)))
+			fail_msg("%s: %s", t[i].column, record.data);
+	}
+	buf_free(&line);
+	buf_free(&got);
+	buf_free(&record);
+	buf_free(&want);
+}
+
 /* The reference run: ten sets, two of them native, 88,088 rows. */
 static void datasets(void **state)
 {
@@ -379,6 +422,7 @@ int main(void)
 	    cmocka_unit_test(calls_in_turn),
 	    cmocka_unit_test(thoughts),
 	    cmocka_unit_test(filters),
+	    cmocka_unit_test(scores),
 	    cmocka_unit_test(datasets),
 	};
 
