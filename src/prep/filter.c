@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/utf8.h"
 #include "prep/row.h"
 #include "prep/walk.h"
 
@@ -35,6 +36,8 @@ int prep_filter_parse(struct prep_filter *f, const char *text, struct err *e)
 			f->value = prep_walk_trim((struct span){v, strlen(v)});
 		}
 	}
+	if (utf8_valid(text, strlen(text)) < strlen(text))
+		return err_set(e, "usage", "filter \"%s\": not UTF-8", text);
 	f->path = prep_walk_trim(f->path);
 	if (f->op < 0 || !f->path.n)
 		return err_set(e, "usage",

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/prog.h"
+#include "base/utf8.h"
 #include "io/flow.h"
 #include "prep/dataset.h"
 #include "prep/explain.h"
@@ -221,9 +222,13 @@ static void list(void)
 
 static void check_name(const char *name)
 {
-	if (!*name || strpbrk(name, "/#") || strspn(name, "\t\r\n "))
-		opt_misuse(
-		    &prog, "--dataset: a name without '/' and '#', since ids are NAME/NUMBER");
+	size_t n = strlen(name);
+
+	if (!n || strpbrk(name, "/#") || strspn(name, "\t\r\n "))
+		opt_misuse(&prog, "--dataset: a name without '/', '#' and a blank in front, since "
+				  "ids are NAME/NUMBER");
+	if (utf8_valid(name, n) < n)
+		opt_misuse(&prog, "--dataset: not UTF-8");
 }
 
 static void check_keep(const struct opt_list *keep)
@@ -231,11 +236,15 @@ static void check_keep(const struct opt_list *keep)
 	static const char *const own[] = {
 	    "id", "dataset", "messages", "tools", "chat_template_kwargs", "meta"};
 
-	for (size_t i = 0; i < keep->n; i++)
+	for (size_t i = 0; i < keep->n; i++) {
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(keep->v[i], keep->v[k]))
+				opt_misuse(&prog, "--keep %s: given twice", keep->v[k]);
 		for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
 			if (!strcmp(keep->v[i], own[k]))
 				opt_misuse(&prog, "--keep %s: the record has a member of that name",
 				    own[k]);
+	}
 }
 
 static void set_formats(struct run *run)
