@@ -202,7 +202,7 @@ static int commit(void *ctx, struct flow_job *job)
 
 /* ---- the command line ---- */
 
-static void list(void)
+static int list(void)
 {
 	printf("datasets: name, mode, rows of the reference run, formats, source\n");
 	for (const struct prep_dataset *d = prep_datasets; d->name; d++) {
@@ -218,6 +218,10 @@ static void list(void)
 	printf("\nformats, in the order of recognition: name, column, what it holds\n");
 	for (const struct prep_format *f = prep_formats; f->name; f++)
 		printf("  %-14s %-14s %s\n", f->name, f->column, f->what);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EXIT_DONE;
+	prog_warn("standard output: write error");
+	return EXIT_FAILED;
 }
 
 static void check_name(const char *name)
@@ -332,10 +336,8 @@ int main(int argc, char **argv)
 	int rc;
 
 	opt_parse(&prog, argc, argv, &o);
-	if (o.list) {
-		list();
-		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
-	}
+	if (o.list)
+		return list();
 	set_rules(&run, &o);
 	o.flow.arrays = 1;
 	o.flow.shown = prep_count_name[PREP_REPAIRED];

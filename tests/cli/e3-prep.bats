@@ -320,6 +320,8 @@ texts() {
 	[[ $output == *"No space"* ]]
 	run -1 sh -c 'e3-prep -q rows >/dev/full'
 	run -1 sh -c 'e3-prep --explain 1 rows >/dev/full'
+	run -1 sh -c 'e3-prep --list >/dev/full'
+	[ "$output" = "e3-prep: standard output: write error" ]
 }
 
 @test "a reader that goes away ends the run" {
