@@ -24,7 +24,6 @@ static enum prep_turn cut(struct prep_row *r, enum prep_count why, const char *t
 static enum prep_turn skip(struct prep_row *r, enum prep_role role)
 {
 	r->count[PREP_LEAD] = 1;
-	r->conv.ncalls = 0;
 	prep_note(r, "message %zu: %s before the first user message, left out (lead)", r->conv.seen,
 	    prep_role_name(role));
 	return PREP_SKIP;

@@ -61,18 +61,20 @@ static int bad_type(struct prep_row *r, const struct raw *m, int member, const c
 	    names[member], want, json_kind(m->v[member]));
 }
 
-/* {"type":"text","text":...}, or with "value". 0 the part's text in *text; 1: no text of its
- * own; -1. */
-static int read_part(struct prep_row *r, struct span part, struct span *text)
+enum part { PART_TEXT, PART_REASONING, PART_CALL, PART_OTHER };
+
+/* {"type":"text","text":...}, or with "value" or "content"; a string is a text too. What kind of
+ * part it is, with its text unless it is PART_OTHER. */
+static enum part read_part(struct prep_row *r, struct span part, struct span *text)
 {
-	struct span type = {0}, v;
+	struct span type, v;
 
 	if (*part.p == '"') {
 		*text = json_text(part, r->arena, NULL);
-		return 0;
+		return PART_TEXT;
 	}
 	if (*part.p != '{')
-		return -1;
+		return PART_OTHER;
 	type = prep_walk_get(part, "type");
 	v = prep_walk_get(part, "text");
 	if (span_is_null(v))
@@ -80,11 +82,13 @@ static int read_part(struct prep_row *r, struct span part, struct span *text)
 	if (span_is_null(v))
 		v = prep_walk_get(part, "content");
 	if (!v.p || *v.p != '"')
-		return -1;
+		return PART_OTHER;
 	*text = json_text(v, r->arena, NULL);
 	if (!type.p || span_eq(type, "\"text\""))
-		return 0;
-	return span_eq(type, "\"reasoning\"") ? 1 : span_eq(type, "\"tool_call\"") ? 2 : -1;
+		return PART_TEXT;
+	if (span_eq(type, "\"reasoning\""))
+		return PART_REASONING;
+	return span_eq(type, "\"tool_call\"") ? PART_CALL : PART_OTHER;
 }
 
 static struct prep_text joined(struct prep_row *r, const struct buf *b)
@@ -92,7 +96,7 @@ static struct prep_text joined(struct prep_row *r, const struct buf *b)
 	return prep_text_plain((struct span){arena_dup(r->arena, b->data, b->len), b->len});
 }
 
-/* Texts are joined without anything between them. */
+/* Texts are joined without anything between them. Only an assistant thinks and calls. */
 static int read_parts(struct prep_row *r, struct raw *raw, int member, struct prep_msg *m)
 {
 	struct buf content = {0}, thought = {0};
@@ -102,13 +106,14 @@ static int read_parts(struct prep_row *r, struct raw *raw, int member, struct pr
 
 	prep_walk_open(&w, raw->v[member]);
 	for (size_t i = 0; rc == 0 && prep_walk_item(&w, &part); i++) {
-		int kind = read_part(r, part, &text);
+		enum part kind = read_part(r, part, &text);
 
-		if (kind < 0 || (kind == 2 && !prep_call_text(r, text, m)))
+		if (kind == PART_OTHER || (kind != PART_TEXT && m->role != PREP_ASSISTANT) ||
+		    (kind == PART_CALL && !prep_call_text(r, text, m)))
 			rc = err_set(r->e, "type", "%s[%zu].%s[%zu]: expected a part that is text",
 			    raw->column, raw->index, names[member], i);
-		else if (kind < 2)
-			buf_add(kind ? &thought : &content, text.p, text.n);
+		else if (kind != PART_CALL)
+			buf_add(kind == PART_TEXT ? &content : &thought, text.p, text.n);
 	}
 	m->content = joined(r, &content);
 	if (thought.len)

@@ -347,6 +347,51 @@ static void filters(void **state)
 	buf_free(&got);
 }
 
+/* Content in parts: the message that they become, or the class of the reject. */
+static void parts(void **state)
+{
+#define TEXT	"{\"type\":\"text\",\"text\":\"x\"}"
+#define THOUGHT "{\"type\":\"reasoning\",\"text\":\"y\"}"
+#define A_CALL	"{\"type\":\"tool_call\",\"text\":\"{\\\"name\\\":\\\"f\\\"}\"}"
+#define NO_CALL "{\"type\":\"tool_call\",\"text\":\"f()\"}"
+#define PICTURE "{\"type\":\"image_url\",\"text\":\"z\"}"
+#define ANSWER	"{\"role\":\"assistant\",\"content\":"
+	static const struct {
+		const char *role, *content, *got, *want; /* want: a part of the record */
+	} t[] = {
+	    {"assistant", TEXT "," TEXT, "ua", ANSWER "\"xx\",\"weight\""},
+	    {"assistant", "\"a\"," TEXT, "ua", ANSWER "\"ax\",\"weight\""},
+	    {"assistant", THOUGHT "," TEXT, "ua", ANSWER "\"x\",\"reasoning_content\":\"y\""},
+	    {"assistant", A_CALL, "uA", ANSWER "\"\",\"tool_calls\":[{\"id\":\"functions.f:0\""},
+	    {"assistant", NO_CALL, "type", ""},
+	    {"assistant", PICTURE, "type", ""},
+	    {"assistant", "7", "type", ""},
+	    {"user", TEXT "," TEXT, "u", "{\"role\":\"user\",\"content\":\"xx\"}"},
+	    {"user", TEXT "," THOUGHT, "type", ""},
+	    {"user", TEXT "," A_CALL, "type", ""},
+	    {"system", A_CALL, "type", ""},
+	};
+	struct prep_rules rules = rules_of("openai");
+	struct buf line = {0}, got = {0}, record = {0};
+	uint64_t count[PREP_COUNTS];
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		buf_reset(&line);
+		buf_addf(&line, "{\"messages\":[%s{\"role\":\"%s\",\"content\":[%s]}]}",
+		    *t[i].role == 'a' ? "{\"role\":\"user\",\"content\":\"q\"}," : "", t[i].role,
+		    t[i].content);
+		buf_reset(&record);
+		convert(&rules, buf_cstr(&line), &got, count, &record);
+		assert_bytes(line.data, got.data, got.len, t[i].got);
+		if (!strstr(buf_cstr(&record), t[i].want))
+			fail_msg("%s: %s", line.data, record.data);
+	}
+	buf_free(&line);
+	buf_free(&got);
+	buf_free(&record);
+}
+
 /* What a column of scores becomes in meta: a number as JSON spells it, else null. */
 static void scores(void **state)
 {
@@ -422,6 +467,7 @@ int main(void)
 	    cmocka_unit_test(calls_in_turn),
 	    cmocka_unit_test(thoughts),
 	    cmocka_unit_test(filters),
+	    cmocka_unit_test(parts),
 	    cmocka_unit_test(scores),
 	    cmocka_unit_test(datasets),
 	};
