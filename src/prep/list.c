@@ -171,9 +171,18 @@ static int read_call_turn(struct prep_row *r, struct raw *raw, struct prep_msg *
 	return read_content(r, raw, m);
 }
 
-static int weight_is_zero(struct span v)
+/* Where the answers are the target's, a weight that is neither 0 nor 1 can't be passed over. */
+static int read_weight(struct prep_row *r, const struct raw *raw, struct prep_msg *m)
 {
-	return span_eq(v, "0") || span_eq(v, "0.0") || span_eq(v, "false");
+	struct span v = raw->v[WEIGHT];
+
+	if (!v.p || !r->rules->native)
+		return 0;
+	m->untrained = span_eq(v, "0") || span_eq(v, "0.0") || span_eq(v, "false");
+	if (m->untrained || span_eq(v, "1") || span_eq(v, "1.0") || span_eq(v, "true"))
+		return 0;
+	return err_set(r->e, "type", "%s[%zu].weight: expected 0 or 1, not %.*s", raw->column,
+	    raw->index, v.n < 40 ? (int)v.n : 40, v.p);
 }
 
 static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *m)
@@ -188,7 +197,8 @@ static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *
 		if (*raw->v[FUNCTION_CALL].p != '{' || !prep_call(r, raw->v[FUNCTION_CALL], m))
 			return bad_type(r, raw, FUNCTION_CALL, "an object with a name");
 	}
-	m->untrained = raw->v[WEIGHT].p && weight_is_zero(raw->v[WEIGHT]);
+	if (read_weight(r, raw, m) < 0)
+		return -1;
 	prep_split_think(r, m);
 	return 0;
 }

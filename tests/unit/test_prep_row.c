@@ -392,6 +392,51 @@ static void parts(void **state)
 	buf_free(&record);
 }
 
+/* What a message's own weight becomes, where the target wrote the answers and where not. */
+static void weights(void **state)
+{
+	static const struct {
+		const char *weight, *native, *prompt; /* NULL: a reject */
+	} t[] = {
+	    {"0", "0", "0"},
+	    {"0.0", "0", "0"},
+	    {"false", "0", "0"},
+	    {"1", "1", "0"},
+	    {"1.0", "1", "0"},
+	    {"true", "1", "0"},
+	    {"null", "1", "0"},
+	    {"\"0\"", NULL, "0"},
+	    {"0.5", NULL, "0"},
+	};
+	struct prep_rules rules = rules_of("openai");
+	struct buf line = {0}, got = {0}, record = {0}, want = {0};
+	uint64_t count[PREP_COUNTS];
+
+	(void)state;
+	for (size_t i = 0; i < 2 * LEN(t); i++) {
+		const char *weight = t[i / 2].weight,
+			   *w = i % 2 ? t[i / 2].native : t[i / 2].prompt;
+
+		rules.native = i % 2;
+		buf_reset(&line);
+		buf_addf(&line,
+		    "{\"messages\":[{\"role\":\"user\",\"content\":\"q\"},"
+		    "{\"role\":\"assistant\",\"content\":\"a\",\"weight\":%s}]}",
+		    weight);
+		buf_reset(&record);
+		convert(&rules, buf_cstr(&line), &got, count, &record);
+		assert_bytes(weight, got.data, got.len, w ? "ua" : "type");
+		buf_reset(&want);
+		buf_addf(&want, "\"weight\":%s}", w ? w : "");
+		if (w && !strstr(buf_cstr(&record), buf_cstr(&want)))
+			fail_msg("%s: %s", weight, record.data);
+	}
+	buf_free(&line);
+	buf_free(&got);
+	buf_free(&record);
+	buf_free(&want);
+}
+
 /* What a column of scores becomes in meta: a number as JSON spells it, else null. */
 static void scores(void **state)
 {
@@ -468,6 +513,7 @@ int main(void)
 	    cmocka_unit_test(thoughts),
 	    cmocka_unit_test(filters),
 	    cmocka_unit_test(parts),
+	    cmocka_unit_test(weights),
 	    cmocka_unit_test(scores),
 	    cmocka_unit_test(datasets),
 	};
