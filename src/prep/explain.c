@@ -74,6 +74,8 @@ static void converted(struct prep_explain *x, const struct seen *s)
 		x->converted = 1;
 		x->me = *s;
 	}
+	if (!x->dedup && !x->sample)
+		return;
 	if (x->dedup && !hashset_add(&x->set, s->h)) {
 		if (mine)
 			x->twin = twin(x, s);

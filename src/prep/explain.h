@@ -1,7 +1,10 @@
 /* explain.h - what became of one row, for --explain
  *
  * The whole input is read, since duplicates and the sample depend on the other rows; nothing is
- * written but the account. */
+ * written but the account.
+ *
+ * Memory, if duplicates are looked for or there is a sample: 32 bytes for each row that is no
+ * duplicate, besides what pick.h says of duplicates. */
 #ifndef E3_PREP_EXPLAIN_H
 #define E3_PREP_EXPLAIN_H
 
