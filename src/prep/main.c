@@ -117,7 +117,7 @@ static void fingerprint(const struct run *run, struct prep_row *r, struct flow_j
 {
 	struct hash128 h;
 
-	if (run->rules.sample_key) {
+	if (run->opt->sample) {
 		h = prep_row_conv_hash(r);
 		job->user[PREP_USER_KEY] = hash64(&h, sizeof(h), run->opt->seed);
 	}
@@ -303,7 +303,6 @@ static void set_rules(struct run *run, struct opts *o)
 		opt_misuse(&prog, "--answers drop: native answers are what is wanted");
 	if (o->sample == SAMPLE_UNSET)
 		o->sample = d->sample;
-	r->sample_key = o->sample != 0;
 	set_formats(run);
 	set_filters(run);
 	if (o->dataset && !d->name && !o->format && !o->flow.quiet)

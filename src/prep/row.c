@@ -1,7 +1,6 @@
 #include "prep/row.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,15 +85,15 @@ void prep_count(struct prep_row *r, enum prep_count what, uint64_t n)
 
 void prep_note(struct prep_row *r, const char *fmt, ...)
 {
-	struct err line;
 	va_list ap;
 
 	if (!r->trace)
 		return;
+	buf_adds(r->trace, "  ");
 	va_start(ap, fmt);
-	vsnprintf(line.msg, sizeof(line.msg), fmt, ap);
+	buf_vaddf(r->trace, fmt, ap);
 	va_end(ap);
-	buf_addf(r->trace, "  %s\n", line.msg);
+	buf_addc(r->trace, '\n');
 }
 
 static void mend(struct prep_row *r, struct span *v, int surrogate)

@@ -16,8 +16,8 @@
  * message that breaks this ("order-cut"), has an unknown role ("role-cut") or has neither text
  * nor call ("empty-cut"; a tool's result may be empty). Nothing is taken out of the middle.
  *
- * Rejects, by class: json, utf8 (not after repair), type, missing, empty (no message, or a first
- * user message without text), nouser, noanswer (native only).
+ * Rejects, by class: json, type, missing, empty (no message, or a first user message without
+ * text), nouser, noanswer (native only). Bytes that are not UTF-8 are mended, not rejected.
  */
 #ifndef E3_PREP_ROW_H
 #define E3_PREP_ROW_H
@@ -48,7 +48,6 @@ struct prep_rules {
 	struct opt_list keep;
 	const struct prep_filter *filters;
 	size_t nfilters;
-	int sample_key; /* a sample is drawn */
 };
 
 enum prep_count {

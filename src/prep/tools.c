@@ -100,7 +100,7 @@ static int write_run(struct prep_row *r, struct buf *b, struct span s)
 		const char *q;
 		struct span v;
 
-		if (*p == ',' || *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r') {
+		if (*p == ',' || prep_blank(*p)) {
 			p++;
 			continue;
 		}
