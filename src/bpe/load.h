@@ -26,8 +26,11 @@ int load_pre_tokenizer(struct bpe *b, struct span v, struct err *e);
  * not of the byte-level alphabet. */
 int load_byte_level(struct buf *out, struct span s);
 
-/* A file that may be missing: 1 read, 0 there is none, -1. */
+/* A file that holds an object and may be missing: 1 read, 0 there is none, -1. */
 int load_optional(json_t **out, struct buf *path, struct err *e);
+
+/* tokenizer_config.json's added_tokens_decoder into *out, borrowed; NULL where there is none. */
+int load_decoder(const json_t **out, const json_t *config, struct err *e);
 
 /* "DIR/NAME" into `out`, terminated. */
 const char *load_path(struct buf *out, const char *dir, const char *name);

@@ -156,6 +156,8 @@ int names_file(struct names *s, struct span v, struct err *e)
 		j = doc_parse(v.p, v.n, "added_tokens", e);
 		rc = j ? 0 : -1;
 	}
+	if (j && !json_is_array(j))
+		rc = err_set(e, "type", "added_tokens: expected an array");
 	json_array_foreach(j, i, one)
 	{
 		rc = put_file_token(s, one, e);
@@ -262,8 +264,9 @@ int names_config(struct names *s, const json_t *config, struct err *e)
 {
 	static const char *const known[] = {"bos_token", "eos_token", "unk_token", "sep_token",
 	    "pad_token", "cls_token", "mask_token"};
+	const json_t *decoder;
 
-	if (put_decoder(s, json_object_get(config, "added_tokens_decoder"), e) < 0)
+	if (load_decoder(&decoder, config, e) < 0 || put_decoder(s, decoder, e) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		put_special(s, json_object_get(config, known[i]));

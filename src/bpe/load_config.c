@@ -16,9 +16,23 @@ const char *load_path(struct buf *out, const char *dir, const char *name)
 int load_optional(json_t **out, struct buf *path, struct err *e)
 {
 	*out = doc_load(buf_cstr(path), e);
-	if (*out)
+	if (!*out)
+		return strcmp(e->class, "missing") == 0 ? 0 : -1;
+	if (json_is_object(*out))
 		return 1;
-	return strcmp(e->class, "missing") == 0 ? 0 : -1;
+	json_decref(*out);
+	*out = NULL;
+	return err_set(e, "type", "%s: expected an object", buf_cstr(path));
+}
+
+int load_decoder(const json_t **out, const json_t *config, struct err *e)
+{
+	const json_t *j = json_object_get(config, "added_tokens_decoder");
+
+	*out = json_is_null(j) ? NULL : j;
+	if (*out && !json_is_object(*out))
+		return err_set(e, "type", "added_tokens_decoder: expected an object");
+	return 0;
 }
 
 /* A special string is itself, or an object with `content`. */
@@ -73,7 +87,10 @@ static int read_size(struct bpe *b, const json_t *config, struct err *e)
 		v = json_object_get(config, "vocab_size");
 	if (!v)
 		return 0;
-	if (!json_is_integer(v) || json_integer_value(v) < (json_int_t)b->size)
+	if (!json_is_integer(v) || json_integer_value(v) > VOCAB_MAX_ID + 1)
+		return err_set(
+		    e, "vocab", "vocab_size: expected a number up to %d", VOCAB_MAX_ID + 1);
+	if (json_integer_value(v) < (json_int_t)b->size)
 		return err_set(e, "vocab", "vocab_size: below the number of ids, %zu", b->size);
 	b->size = (size_t)json_integer_value(v);
 	return 0;

@@ -189,6 +189,7 @@ int load_tiktoken(struct bpe *b, const char *dir, struct err *e)
 {
 	struct buf path = {0};
 	json_t *config = doc_load(load_path(&path, dir, "tokenizer_config.json"), e);
+	const json_t *decoder;
 	int rc = -1;
 
 	if (!config)
@@ -206,7 +207,10 @@ int load_tiktoken(struct bpe *b, const char *dir, struct err *e)
 	b->vocab.whole = 1;
 	if (read_ranks(b, load_path(&path, dir, "tiktoken.model"), e) < 0)
 		goto out;
-	rc = read_names(b, json_object_get(config, "added_tokens_decoder"), b->vocab.n, e);
+	if (load_decoder(&decoder, config, e) == 0)
+		rc = read_names(b, decoder, b->vocab.n, e);
+	if (rc < 0)
+		err_prefix(e, "%s: ", load_path(&path, dir, "tokenizer_config.json"));
 out:
 	json_decref(config);
 	buf_free(&path);

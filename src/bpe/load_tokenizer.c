@@ -84,11 +84,12 @@ static int read_vocab(struct reading *r, struct span object, struct err *e)
 
 	if (rc < 0)
 		err_prefix(e, "model.vocab: ");
-
 	for (size_t i = 0; i < rec.n && rc == 0; i++)
 		rc = read_token(r, rec.m[i], e);
 	rec_free(&rec);
-	return rc < 0 ? -1 : vocab_finish(&r->b->vocab, e);
+	if (rc < 0)
+		return -1;
+	return vocab_finish(&r->b->vocab, e) < 0 ? err_prefix(e, "model.vocab: ") : 0;
 }
 
 /* The array is valid JSON; these walk its characters. */

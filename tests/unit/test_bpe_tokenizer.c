@@ -192,11 +192,12 @@ static void refuses_by_name(void **state)
 	    {{.merges = "\"ab\""}, "model.merges[0]: expected two byte-level tokens"},
 	    {{.merges = "[\"a\",\"b\",\"c\"]"}, "model.merges[0]: expected two"},
 	    {{.merges = "7"}, "model.merges[0]: expected two"},
-	    {{.vocab = ",\"ab\":3"}, "token id 3 stands twice"},
+	    {{.vocab = ",\"ab\":3"}, "model.vocab: token id 3 stands twice"},
 	    {{.vocab = ",\"ab\":-3"}, "model.vocab.ab: expected an id up to 16777216, not -3"},
 	    {{.vocab = ",\"ab\":1.5"}, "model.vocab.ab: expected an id"},
 	    {{.vocab = ",\"ab\":99999999"}, "model.vocab.ab: expected an id"},
-	    {{.vocab = ",\"ab\":16777216"}, "token id 16777216: too high for 257 tokens"},
+	    {{.vocab = ",\"ab\":16777216"},
+		"model.vocab: token id 16777216: too high for 257 tokens"},
 	    {{.top = ",\"normalizer\":{\"type\":\"NFKC\"}"}, "normalizer: NFKC is not supported"},
 	    {{.pre = "null"}, "pre_tokenizer: no ByteLevel"},
 	    {{.pre = "{\"type\":\"Metaspace\"}"}, "pre_tokenizer: Metaspace"},
@@ -213,7 +214,15 @@ static void refuses_by_name(void **state)
 	    {{.top = ",\"added_tokens\":[{\"id\":300,\"content\":\"x\"}]"},
 		"added_tokens[0]: the id is 300, but tokenizers takes the vocabulary's own or the "
 		"next free one, 120"},
+	    {{.top = ",\"added_tokens\":{}"}, "added_tokens: expected an array"},
 	    {{.config = "{\"vocab_size\":100}"}, "config.json: vocab_size: below"},
+	    {{.config = "{\"vocab_size\":16777218}"},
+		"config.json: vocab_size: expected a number up to 16777217"},
+	    {{.config = "{\"vocab_size\":\"512\"}"}, "config.json: vocab_size: expected a number"},
+	    {{.config = "[512]"}, "config.json: expected an object"},
+	    {{.tokenizer_config = "[]"}, "tokenizer_config.json: expected an object"},
+	    {{.tokenizer_config = "{\"added_tokens_decoder\":[]}"},
+		"tokenizer_config.json: added_tokens_decoder: expected an object"},
 	    {{.generation_config = "{\"eos_token_id\":[1,\"2\"]}"},
 		"eos_token_id: expected token ids"},
 	    {{.generation_config = "{\"eos_token_id\":256}"}, "eos_token_id: expected token ids"},
@@ -380,6 +389,50 @@ static void needs_a_vocabulary(void **state)
 	write_text("tiktoken.model", NULL);
 }
 
+/* The ranks of the 256 bytes, and what tokenizer_config.json may say wrongly of the names. */
+static void names_the_file_of_kimis_names(void **state)
+{
+	static const struct {
+		const char *decoder, *message; /* NULL: none */
+	} rows[] = {
+	    {"null", NULL},
+	    {"{\"257\":{\"content\":\"<x>\"}}", NULL},
+	    {"{\"257\":{\"content\":7}}", "added_tokens_decoder.257.content: expected a string"},
+	    {"[]", "added_tokens_decoder: expected an object"},
+	};
+	struct buf ranks = {0}, config = {0};
+
+	(void)state;
+	for (int i = 0; i < 256; i++) {
+		char c = (char)i;
+
+		buf_add_base64(&ranks, &c, 1);
+		buf_addf(&ranks, " %d\n", i);
+	}
+	write_file("tiktoken.model", ranks.data, ranks.len);
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct err e = {0};
+		struct bpe *m;
+
+		buf_reset(&config);
+		buf_addf(&config,
+		    "{\"auto_map\":{\"AutoTokenizer\":\"tokenization_kimi.X\"},"
+		    "\"added_tokens_decoder\":%s}",
+		    rows[i].decoder);
+		write_text("tokenizer_config.json", buf_cstr(&config));
+		m = bpe_open(dir, &e);
+		assert_int_equal(m != NULL, rows[i].message == NULL);
+		bpe_close(m);
+		if (m)
+			continue;
+		assert_non_null(strstr(e.msg, "/tokenizer_config.json: added_tokens_decoder"));
+		assert_non_null(strstr(e.msg, rows[i].message));
+	}
+	write_text("tiktoken.model", NULL);
+	buf_free(&ranks);
+	buf_free(&config);
+}
+
 static void encodes_as_the_real_ones(void **state)
 {
 	static const struct {
@@ -450,6 +503,7 @@ int main(void)
 	    cmocka_unit_test(adds_the_names_of_the_config),
 	    cmocka_unit_test(decodes),
 	    cmocka_unit_test(needs_a_vocabulary),
+	    cmocka_unit_test(names_the_file_of_kimis_names),
 	    cmocka_unit_test(encodes_as_the_real_ones),
 	};
 
