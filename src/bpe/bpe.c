@@ -19,15 +19,15 @@ static int load(struct bpe *b, const char *dir, struct err *e)
 	int has_json = access(load_path(&path, dir, "tokenizer.json"), F_OK) == 0;
 	int rc;
 
-	buf_free(&path);
 	if (has_ranks)
 		rc = load_tiktoken(b, dir, e);
 	else if (has_json)
 		rc = load_tokenizer(b, dir, e);
-	else if (access(dir, X_OK) < 0)
+	else if (access(load_path(&path, dir, "."), F_OK) < 0)
 		rc = err_sys(e, "%s", dir);
 	else
 		rc = err_set(e, "missing", "%s: no tiktoken.model and no tokenizer.json", dir);
+	buf_free(&path);
 	return rc < 0 ? -1 : load_config(b, dir, e);
 }
 

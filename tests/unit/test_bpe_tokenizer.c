@@ -369,6 +369,10 @@ static void needs_a_vocabulary(void **state)
 	assert_null(bpe_open(dir, &e));
 	assert_string_equal(e.class, "missing");
 	assert_non_null(strstr(e.msg, "no tiktoken.model and no tokenizer.json"));
+	assert_null(bpe_open("/dev/null", &e));
+	assert_string_equal(e.msg, "/dev/null: Not a directory");
+	assert_null(bpe_open("/nonesuch", &e));
+	assert_string_equal(e.msg, "/nonesuch: No such file or directory");
 	/* ranks of an unknown model, even beside a tokenizer.json */
 	write_text("tiktoken.model", "IQ== 0\n");
 	write_text("tokenizer_config.json",
