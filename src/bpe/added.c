@@ -125,14 +125,17 @@ static int space_at(struct span text, size_t at)
 static void take_blanks(struct span text, unsigned flags, size_t taken, struct added_match *m)
 {
 	if (flags & ADDED_LSTRIP) {
-		while (m->begin > 0 && space_at(text, char_before(text, m->begin)))
+		while (m->begin > taken && space_at(text, char_before(text, m->begin)))
 			m->begin = char_before(text, m->begin);
 		if (m->begin < taken)
 			m->begin = taken;
 	}
-	if (flags & ADDED_RSTRIP)
+	if (flags & ADDED_RSTRIP) {
+		if (m->end < taken) /* up to there all is white: the match before took it */
+			m->end = taken;
 		while (space_at(text, m->end))
 			m->end += utf8_len(text.p + m->end, text.n - m->end);
+	}
 }
 
 /* The first byte at or behind `from` that a token begins with; text.n: none. */

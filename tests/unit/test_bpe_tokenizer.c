@@ -174,6 +174,37 @@ static void encodes_by_the_file(void **state)
 	}
 }
 
+/* A token of blanks that takes the blanks around it: none is looked at for each match anew, or this
+ * takes minutes. */
+static void blanks_take_linear_time(void **state)
+{
+#define BLANKS(strip) ",\"added_tokens\":[{\"id\":256,\"content\":\"  \",\"" strip "\":true}]"
+	static const char *const tops[] = {BLANKS("lstrip"), BLANKS("rstrip")};
+	size_t n = 1 << 20;
+	char *text = malloc(n);
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, ' ', n);
+	for (size_t i = 0; i < LEN(tops); i++) {
+		struct folder f = {.top = tops[i]};
+		struct err e = {0};
+		struct bpe *m = open_folder(&f, &e);
+		struct bpe_work *w;
+		struct ints ids = {0};
+
+		assert_non_null(m);
+		w = bpe_work_open(m);
+		assert_int_equal(
+		    bpe_encode(m, w, (struct bpe_text){text, n, 0}, &ids, NULL, &e), 0);
+		assert_int_equal(ids.n, n / 2);
+		ints_free(&ids);
+		bpe_work_close(w);
+		bpe_close(m);
+	}
+	free(text);
+}
+
 static void refuses_by_name(void **state)
 {
 	static const struct {
@@ -501,6 +532,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(encodes_by_the_file),
+	    cmocka_unit_test(blanks_take_linear_time),
 	    cmocka_unit_test(refuses_by_name),
 	    cmocka_unit_test(lists_what_it_knows),
 	    cmocka_unit_test(reads_the_other_files),
