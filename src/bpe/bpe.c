@@ -67,10 +67,8 @@ void bpe_close(struct bpe *b)
 	added_free(&b->normal);
 	added_free(&b->cut_names);
 	ints_free(&b->eos);
-	for (size_t i = 0; i < b->names; i++) {
-		free(b->name[i].which);
+	for (size_t i = 0; i < b->names; i++)
 		free(b->name[i].name);
-	}
 	free(b);
 }
 

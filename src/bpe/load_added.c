@@ -238,10 +238,9 @@ static int put_decoder(struct names *s, const json_t *decoder, struct err *e)
 /* A special string, itself or an object; one that is there already stays as it is. */
 static void put_special(struct names *s, const json_t *j)
 {
-	const json_t *content = json_is_object(j) ? json_object_get(j, "content") : j;
-	struct span text = text_of(content);
+	struct span text = text_of(load_special(j));
 
-	if (!text.p || text.n == 0 || added_find(&s->index, text.p, text.n))
+	if (text.n == 0 || added_find(&s->index, text.p, text.n))
 		return;
 	if (json_is_object(j))
 		put_config_token(s, j, 1);
@@ -262,14 +261,12 @@ static void put_extra(struct names *s, const json_t *j)
 
 int names_config(struct names *s, const json_t *config, struct err *e)
 {
-	static const char *const known[] = {"bos_token", "eos_token", "unk_token", "sep_token",
-	    "pad_token", "cls_token", "mask_token"};
 	const json_t *decoder;
 
 	if (load_decoder(&decoder, config, e) < 0 || put_decoder(s, decoder, e) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		put_special(s, json_object_get(config, known[i]));
+	for (size_t i = 0; load_specials[i]; i++)
+		put_special(s, json_object_get(config, load_specials[i]));
 	put_extra(s, json_object_get(config, "additional_special_tokens"));
 	put_extra(s, json_object_get(config, "extra_special_tokens"));
 	return 0;

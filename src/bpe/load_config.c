@@ -35,23 +35,24 @@ int load_decoder(const json_t **out, const json_t *config, struct err *e)
 	return 0;
 }
 
-/* A special string is itself, or an object with `content`. */
-static const char *special_string(const json_t *v)
+const char *const load_specials[MODEL_NAMES + 1] = {"bos_token", "eos_token", "unk_token",
+    "sep_token", "pad_token", "cls_token", "mask_token", NULL};
+
+const json_t *load_special(const json_t *v)
 {
-	return json_string_value(json_is_object(v) ? json_object_get(v, "content") : v);
+	if (json_is_object(v))
+		v = json_object_get(v, "content");
+	return json_is_string(v) ? v : NULL;
 }
 
 static void read_names(struct bpe *b, const json_t *config)
 {
-	static const char *const known[] = {"bos_token", "eos_token", "unk_token", "pad_token",
-	    "sep_token", "cls_token", "mask_token"};
-
-	_Static_assert(sizeof(known) / sizeof(known[0]) <= MODEL_NAMES, "too many names");
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		const char *s = special_string(json_object_get(config, known[i]));
+	for (size_t i = 0; load_specials[i]; i++) {
+		const json_t *s = load_special(json_object_get(config, load_specials[i]));
 
 		if (s)
-			b->name[b->names++] = (struct model_name){xstrdup(known[i]), xstrdup(s)};
+			b->name[b->names++] =
+			    (struct model_name){load_specials[i], xstrdup(json_string_value(s))};
 	}
 }
 

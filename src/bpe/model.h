@@ -11,10 +11,11 @@
 #include "bpe/split.h"
 #include "bpe/vocab.h"
 
-#define MODEL_NAMES 8 /* of special strings in tokenizer_config.json */
+#define MODEL_NAMES 7 /* of special strings in tokenizer_config.json */
 
 struct model_name {
-	char *which, *name; /* "eos_token", "[EOS]" */
+	const char *which; /* "eos_token" */
+	char *name;	   /* "[EOS]" */
 };
 
 struct bpe {
