@@ -50,7 +50,7 @@ struct bpe_text {
 };
 
 /* Appends the ids. `starts`, if not NULL, gets each token's first byte in the text. Never adds BOS
- * or EOS. Class "utf8" on invalid text. */
+ * or EOS. Class "utf8" on invalid text, "range" on more than a third of 2 GiB. */
 int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struct ints *ids,
     struct ints *starts, struct err *e);
 

@@ -1,8 +1,8 @@
 /* plain.h - merging a piece into tokens, done the plain way
  *
  * The rule of vocab.h as it is written, with no cache and no cleverness: the yardstick that
- * everything faster is measured against. merge_linear looks through all pairs for each merge;
- * merge_heap keeps them in a heap, n log n, for pieces of any length. */
+ * everything faster is measured against. plain_merge_linear looks through all pairs for each merge;
+ * plain_merge_heap keeps them in a heap, n log n, for pieces of any length. */
 #ifndef E3_BPE_PLAIN_H
 #define E3_BPE_PLAIN_H
 

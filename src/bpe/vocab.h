@@ -7,7 +7,7 @@
  *		      the earlier is the better one.
  * and `whole`: a piece that is a token is that token, before any merging.
  *
- * Built by vocab_put in any order of ids, vocab_finish, then vocab_name and vocab_merge; read-only
+ * Built by vocab_put in any order of ids, vocab_finish, vocab_merge and vocab_name; read-only
  * after. */
 #ifndef E3_BPE_VOCAB_H
 #define E3_BPE_VOCAB_H
@@ -41,7 +41,7 @@ struct vocab {
 	enum vocab_rule rule;
 	int whole;
 	struct buf bytes;
-	struct vocab_entry *entry; /* by id after vocab_finish, without gaps (n = 0 in a gap) */
+	struct vocab_entry *entry; /* by id after vocab_finish; n = 0: no token */
 	size_t n, cap;
 	int32_t *slot; /* open addressing by the hash of the bytes; -1 is empty */
 	size_t slots;
