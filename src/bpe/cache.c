@@ -100,15 +100,6 @@ uint64_t cache_hash(const char *p, size_t n)
 	return cache_mix(cache_load(p + n - 16) ^ h, cache_load(p + n - 8));
 }
 
-static struct cache_entry *find_place(struct cache *c, uint64_t hash, size_t n)
-{
-	size_t i = (size_t)hash & (c->entries - 1);
-
-	while (c->entry[i].n != 0 && (c->entry[i].n != n || c->entry[i].tag != hash >> 32))
-		i = (i + 1) & (c->entries - 1);
-	return &c->entry[i];
-}
-
 static void grow_index(struct cache *c)
 {
 	struct cache_entry *old = c->entry;
@@ -118,7 +109,7 @@ static void grow_index(struct cache *c)
 	c->entry = new_table(c->entries * sizeof(*c->entry));
 	for (size_t i = 0; i < n; i++)
 		if (old[i].n)
-			*find_place(c, cache_hash((const char *)(c->word + old[i].at), old[i].n),
+			*cache_place(c, cache_hash((const char *)(c->word + old[i].at), old[i].n),
 			    old[i].n) = old[i];
 	free_table(old, n * sizeof(*old));
 }
@@ -146,7 +137,7 @@ void cache_add_long(struct cache *c, const char *p, size_t n, const int32_t *id,
 	to[words - 1] = 0;
 	memcpy(to, p, n);
 	memcpy(to + words, id, ids * sizeof(*id));
-	e = find_place(c, hash, n);
+	e = cache_place(c, hash, n);
 	c->entries_used += e->n == 0;
 	*e = (struct cache_entry){
 	    (uint32_t)(hash >> 32), (uint32_t)c->words, (uint32_t)n, (uint32_t)ids};

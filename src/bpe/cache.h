@@ -178,15 +178,23 @@ void cache_add(struct cache *c, struct cache_key k, struct cache_ids ids);
 /* n is 1 to CACHE_LONG. */
 uint64_t cache_hash(const char *p, size_t n);
 
-/* The entry that the piece is in, if it is there, or NULL. */
-static inline const struct cache_entry *cache_candidate(
-    const struct cache *c, uint64_t hash, size_t n)
+/* The entry of this hash and length, or the empty one that it would be. */
+static inline struct cache_entry *cache_place(const struct cache *c, uint64_t hash, size_t n)
 {
 	size_t i = (size_t)hash & (c->entries - 1);
 
 	while (c->entry[i].n != 0 && (c->entry[i].n != n || c->entry[i].tag != hash >> 32))
 		i = (i + 1) & (c->entries - 1);
-	return c->entry[i].n ? &c->entry[i] : NULL;
+	return &c->entry[i];
+}
+
+/* The entry that the piece is in, if it is there, or NULL. */
+static inline const struct cache_entry *cache_candidate(
+    const struct cache *c, uint64_t hash, size_t n)
+{
+	const struct cache_entry *e = cache_place(c, hash, n);
+
+	return e->n ? e : NULL;
 }
 
 /* Whether it is. */
