@@ -299,6 +299,10 @@ static void set_rules(struct run *run, struct opts *o)
 	r->system_column = o->system == UNSET ? !d->drop_system : o->system == 0;
 	r->args_object = o->arguments == 1;
 	r->drop_answer = o->answers == 1;
+	if (o->explain && (o->flow.output || o->flow.zstd || o->flow.rejects || o->flow.stats))
+		opt_misuse(&prog,
+		    "--explain writes no records: -o, -z, --rejects and --stats do not "
+		    "go with it");
 	if (r->native && r->drop_answer)
 		opt_misuse(&prog, "--answers drop: native answers are what is wanted");
 	if (o->sample == SAMPLE_UNSET)

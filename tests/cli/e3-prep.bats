@@ -26,7 +26,8 @@ texts() {
 @test "misuse ends with 2 and says what is wrong" {
 	for args in --nonesuch "--mode foreign" "--format nonesuch" "--dedup twice" "--explain 0" \
 		"--dataset a/b" "--dataset a#b" "--filter x" "--filter x>=y" "--keep meta" --dataset \
-		$'--dataset a\377' $'--filter a=\377' "--keep a,b,a" "--keep a --keep a"; do
+		$'--dataset a\377' $'--filter a=\377' "--keep a,b,a" "--keep a --keep a" \
+		"--explain 1 -o x" "--explain 1 -z" "--explain 1 --rejects x" "--explain 1 --stats x"; do
 		run -2 e3-prep $args </dev/null
 		[[ $output == *usage:* ]]
 	done
