@@ -50,7 +50,7 @@ const struct prep_format prep_formats[FORMATS + 1] = {
 	reasoning, answers},
     [PROMPT] = {"prompt", "format-prompt", "prompt and answer, texts or lists of messages",
 	PREP_COLUMNS, "prompt", 0, reasoning, answers},
-    /* "reasoning" is "on" or "off" in a set of this form */
+    /* "reasoning" is "on" or "off" in a set of this format */
     [INPUT] = {"input", "format-input", "input and answer, texts or lists of messages",
 	PREP_COLUMNS, "input", 0, 0, answers},
     [FORMATS] = {0},

@@ -1,11 +1,11 @@
-/* dataset.h - what is known of public datasets and of the forms that rows come in
+/* dataset.h - what is known of public datasets and of the formats that rows come in
  *
  * A format says which columns hold what; a dataset names the formats that its rows have, what mode
  * and how many rows the reference run takes of it, and which columns are worth keeping as meta.
  * Both are const tables: a further set is a further line.
  *
- * Sources: the cards and first rows of the sets (2024 to 2026); where a set has had several forms,
- * all of them are listed. */
+ * Sources: the cards and first rows of the sets (2024 to 2026); where a set has had several
+ * formats, all of them are listed. */
 #ifndef E3_PREP_DATASET_H
 #define E3_PREP_DATASET_H
 
@@ -33,8 +33,8 @@ struct prep_format {
 	const char *const *answer;
 };
 
-extern const struct prep_format
-    prep_formats[]; /* in the order of recognition; ends with name NULL */
+/* In the order of recognition; ends with name NULL. */
+extern const struct prep_format prep_formats[];
 extern const struct prep_format *const prep_all_formats[]; /* the same; ends with NULL */
 extern const char *const prep_system_columns[], *const prep_tools_columns[]; /* end with NULL */
 
@@ -56,8 +56,8 @@ struct prep_dataset {
 	struct prep_meta meta[6]; /* ends with column NULL */
 };
 
-extern const struct prep_dataset
-    prep_datasets[]; /* ends with name NULL, which stands for any other */
+/* Ends with name NULL, which stands for any other. */
+extern const struct prep_dataset prep_datasets[];
 
 const struct prep_format *prep_format_named(const char *name);
 const struct prep_dataset *prep_dataset_named(const char *name); /* never NULL */

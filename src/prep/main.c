@@ -30,7 +30,7 @@ static const struct opt table[] = {
     {"dataset", 0, OPT_STR, offsetof(struct opts, dataset), "NAME",
 	"names the dataset; a known name (--list) sets what follows", 0, 0},
     {"format", 0, OPT_STR, offsetof(struct opts, format), "NAME",
-	"the form of the rows (--list), or auto", 0, 0},
+	"the format of the rows (--list), or auto", 0, 0},
     {"mode", 0, OPT_ENUM, offsetof(struct opts, mode), "native|prompt",
 	"whether the target wrote the answers (default: prompt)", 0, 0},
     {"sample", 0, OPT_U64, offsetof(struct opts, sample), "N",
@@ -311,7 +311,7 @@ static void set_rules(struct run *run, struct opts *o)
 	set_filters(run);
 	if (o->dataset && !d->name && !o->format && !o->flow.quiet)
 		prog_warn(
-		    "dataset %s: not in --list, so it sets neither form, mode nor sample", name);
+		    "dataset %s: not in --list, so it sets neither format, mode nor sample", name);
 }
 
 static int finish(struct run *run, struct err *e)
