@@ -17,9 +17,17 @@ static int is_object(struct span v)
 	return v.n && *v.p == '{';
 }
 
+static void keep_raw(struct prep_row *r, struct prep_text raw, struct call *c)
+{
+	c->raw = raw;
+	prep_count(r, PREP_ARGS, 1);
+	prep_note(r, "arguments that are no JSON object stay as they are (args)");
+}
+
 /* From a value that is valid JSON. A string is read once more, and a string inside it too. */
 static void read_args(struct prep_row *r, struct span v, struct call *c)
 {
+	struct prep_text raw;
 	struct span inner;
 
 	if (span_is_null(v)) {
@@ -30,8 +38,8 @@ static void read_args(struct prep_row *r, struct span v, struct call *c)
 		c->args = v;
 		return;
 	}
-	c->raw = *v.p == '"' ? prep_text_of(v) : prep_text_plain(v);
-	if (*v.p == '"' && prep_inner_json(r, prep_text_decode(&c->raw, r->arena), &inner)) {
+	raw = *v.p == '"' ? prep_text_of(v) : prep_text_plain(v);
+	if (*v.p == '"' && prep_inner_json(r, prep_text_decode(&raw, r->arena), &inner)) {
 		if (is_object(inner)) {
 			c->args = inner;
 			return;
@@ -45,8 +53,7 @@ static void read_args(struct prep_row *r, struct span v, struct call *c)
 			return;
 		}
 	}
-	prep_count(r, PREP_ARGS, 1);
-	prep_note(r, "arguments that are no JSON object stay as they are (args)");
+	keep_raw(r, raw, c);
 }
 
 static void wait_for(struct prep_row *r, const struct call *c)
@@ -198,9 +205,7 @@ static void read_quoted(struct prep_row *r, struct span rest, struct call *c)
 		c->args = v;
 		return;
 	}
-	c->raw = prep_text_plain(inner.p ? inner : rest);
-	prep_count(r, PREP_ARGS, 1);
-	prep_note(r, "arguments that are no JSON object stay as they are (args)");
+	keep_raw(r, prep_text_plain(inner.p ? inner : rest), c);
 }
 
 /* The value of a member: valid JSON, or else what is left of the text. */
@@ -213,9 +218,7 @@ static const char *read_loose(struct prep_row *r, const char *p, const char *end
 		read_args(r, v, c);
 		return q;
 	}
-	c->raw = prep_text_plain((struct span){p, (size_t)(end - p)});
-	prep_count(r, PREP_ARGS, 1);
-	prep_note(r, "arguments that are no JSON object stay as they are (args)");
+	keep_raw(r, prep_text_plain((struct span){p, (size_t)(end - p)}), c);
 	return end;
 }
 
