@@ -30,11 +30,13 @@ int prep_filter_parse(struct prep_filter *f, const char *text, struct err *e)
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]) && f->op < 0; i++) {
 		size_t n = strlen(ops[i].word);
 
-		if (!strncmp(text + at, ops[i].word, n)) {
-			f->op = ops[i].op;
-			v = text + at + n;
-			f->value = prep_walk_trim((struct span){v, strlen(v)});
-		}
+		if (strncmp(text + at, ops[i].word, n) != 0)
+			continue;
+		v = text + at + n;
+		if (*v && strchr("=<>", *v)) /* "==" and "=>" are other languages' */
+			break;
+		f->op = ops[i].op;
+		f->value = prep_walk_trim((struct span){v, strlen(v)});
 	}
 	if (utf8_valid(text, strlen(text)) < strlen(text))
 		return err_set(e, "usage", "filter \"%s\": not UTF-8", text);

@@ -6,7 +6,8 @@
  * member of a column is asked for, the column may also be a string that holds JSON. Values are
  * compared as numbers where both are numbers ("1", "1.0" and 1 are one number; nan is none), else
  * as texts; the orders are for numbers only. A row without such a value has no score: it passes
- * != and fails all else. */
+ * != and fails all else. A value that begins with one of = < > stands behind a blank: "x==1" is an
+ * error. */
 #ifndef E3_PREP_FILTER_H
 #define E3_PREP_FILTER_H
 

@@ -314,6 +314,7 @@ static void filters(void **state)
 	    {"x=true", "true", 1, 0},
 	    {"x = a b ", "\"a b\"", 1, 0},
 	    {"x=ab", "\"a\\u0062\"", 1, 0},
+	    {"x= =1", "\"=1\"", 1, 0},
 	    {"x!=1", "2", 1, 0},
 	    {"x!=1", "null", 1, 1},
 	    {"x.y=3", "{\"y\":3}", 1, 0},
@@ -323,7 +324,8 @@ static void filters(void **state)
 	    {"x.y=3", "[3]", 0, 1},
 	    {"z=3", "3", 0, 1},
 	};
-	static const char *const wrong[] = {"", "x", "=3", "x>=a", "x<"};
+	static const char *const wrong[] = {
+	    "", "x", "=3", "x>=a", "x<", "x==1", "x!==1", "x=>1", "x=<1"};
 	struct prep_rules rules = rules_of("any");
 	struct buf line = {0}, got = {0};
 	uint64_t count[PREP_COUNTS];
