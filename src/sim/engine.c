@@ -11,9 +11,9 @@
 #include "base/prog.h"
 
 #define MS	 1000000u
-#define SWEEP_NS 4000000000u
+#define SWEEP_NS 1000000000u
 
-enum { RID_IN_NAME = 200 };
+enum { RID_IN_NAME = 200, GONE_LOOKS = 2 };
 
 /* A file of states that is written after its reply, while its lock is held. */
 struct late {
@@ -276,15 +276,16 @@ void engine_crash(struct sim *s, uint64_t ms)
 
 /* ---- time ---- */
 
-/* Clients that hung up while they waited. A real server looks every few seconds, too: an abort that
- * follows a closed connection finds its request. */
+/* Clients that hung up while they waited. A real server looks every few seconds, too. Only the third
+ * look believes it: the abort that follows a closed connection finds its request, whenever the first
+ * one was. */
 static void sweep(struct sim *s)
 {
 	char c;
 
 	for (struct job *j = s->jobs; j; j = j->next) {
 		if (!j->suspended || (j->state != JOB_QUEUED && j->state != JOB_RUNNING) ||
-		    recv(j->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+		    recv(j->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) != 0 || j->looks++ < GONE_LOOKS)
 			continue;
 		engine_drop(s, j);
 		s->count.gone++;

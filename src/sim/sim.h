@@ -72,6 +72,7 @@ struct job {
 	struct MHD_Connection *conn;
 	int fd;
 	int suspended;
+	int looks;	 /* that found its client gone */
 	int paced;	 /* the wait before the next byte of a trickle is over */
 	struct buf body; /* of the request */
 	int post;
