@@ -119,19 +119,24 @@ static void set_name(struct sim *s)
 
 static int read_faults(struct sim *s, struct err *e)
 {
-	struct fault_hits at_start;
-
 	s->plan.seed = s->opt->seed;
 	for (size_t i = 0; i < s->opt->faults.n; i++)
 		if (fault_add(&s->plan, s->opt->faults.v[i], e) < 0)
 			return -1;
+	return 0;
+}
+
+/* The server's time begins when it listens: how long the model took to open shortens no fault. */
+static void start_clock(struct sim *s)
+{
+	struct fault_hits at_start;
+
 	fault_draw(&s->plan, 0, &at_start);
 	s->now = s->opened_at = s->slots_at = sim_clock();
 	if (at_start.on[F_LOADING])
 		s->loading_until = s->now + at_start.arg[F_LOADING] * 1000000u;
 	if (at_start.on[F_STORM])
 		s->storm_until = s->now + at_start.arg[F_STORM] * 1000000u;
-	return 0;
 }
 
 int sim_open(struct sim *s, const struct sim_opts *opt, struct err *e)
@@ -144,9 +149,11 @@ int sim_open(struct sim *s, const struct sim_opts *opt, struct err *e)
 	read_config(opt->model, &c);
 	s->context = opt->context > 0 ? opt->context : c.context;
 	set_name(s);
-	if (read_faults(s, e) < 0 || set_states(s, &c, e) < 0 || open_model(s, e) < 0)
+	if (read_faults(s, e) < 0 || set_states(s, &c, e) < 0 || open_model(s, e) < 0 ||
+	    conn_open(s, e) < 0)
 		return -1;
-	return conn_open(s, e);
+	start_clock(s);
+	return 0;
 }
 
 int sim_serve(struct sim *s, struct err *e)
