@@ -59,6 +59,24 @@ begun() {
 	sleep 0.2
 }
 
+# said TEXT - waits until err, where the run talks, has it
+said() {
+	for _ in $(seq 1000); do
+		grep -q "$1" err && return
+		sleep 0.02
+	done
+	false
+}
+
+# tells TEXT - asks the run I for its state until err has it
+tells() {
+	while kill -USR1 "$I"; do
+		sleep 0.1
+		grep -q "$1" err && return
+	done
+	false
+}
+
 # once N FILE... - the ids of these files are those of `rows N`, each once
 once() {
 	local n=$1
