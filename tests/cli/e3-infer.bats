@@ -55,8 +55,8 @@ print(s.getsockname()[1], flush=True)
 s.accept()
 open("asked", "w").close()' >port 3>&- &
 	PIDS=$!
-	for _ in $(seq 100); do
-		[ -s port ] && break
+	until [ -s port ]; do
+		kill -0 $PIDS
 		sleep 0.05
 	done
 	U=http://127.0.0.1:$(cat port)
@@ -66,6 +66,10 @@ open("asked", "w").close()' >port 3>&- &
 	touch held.part
 	flock held.part sleep 60 3>&- &
 	PIDS="$PIDS $!"
+	while flock -n held.part true; do
+		kill -0 $!
+		sleep 0.02
+	done
 	printf 'one\ntwo\nthr' >foreign.part
 	touch -d @1000 there other held.part foreign.part
 	for t in "is there already|-o there" "there:1: |--resume -o there" \
@@ -311,8 +315,8 @@ odd() {
 @test "content that still holds reasoning or calls is unparsed: the server has no parser for it" {
 	python3 "$TOP/tests/fault/chat_server.py" 0 >port 3>&- &
 	PIDS=$!
-	for _ in $(seq 100); do
-		[ -s port ] && break
+	until [ -s port ]; do
+		kill -0 $PIDS
 		sleep 0.05
 	done
 	for say in 'so</think>yes' '<tool_call>{}' '<|tool_calls_section_begin|>' 'a < b'; do
@@ -369,9 +373,9 @@ odd() {
 	multi | head -n 1 >in
 	infer -q --turns all --resume -o out in &
 	I=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 1000); do
 		[ "$(wc -l 2>/dev/null <out.turns)" = 2 ] && break
-		sleep 0.05
+		sleep 0.02
 	done
 	kill -9 $I
 	wait $I || true
