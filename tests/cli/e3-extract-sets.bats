@@ -557,7 +557,7 @@ e3-extract: no file was checked: the index has no record" ]
 }
 
 @test "a second signal stops at once, and what the server writes then goes with the next run" {
-	serve --fault hs-late@2-100:3000
+	serve --fault hs-late@2-100:60000
 	records 20 >"$T/in"
 	options seed
 	e3-extract "${ARGS[@]}" "$T/in" 2>"$T/err" 3>&- &

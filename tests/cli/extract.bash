@@ -21,7 +21,7 @@ serve_json() {
 	rm -f "$T/port"
 	e3-sim --model $MODEL --port 0 "$@" >"$T/port" 2>"$T/sim.err" 3>&- &
 	PID=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 1000); do
 		[ -s "$T/port" ] && break
 		sleep 0.02
 	done
