@@ -20,7 +20,7 @@ teardown() {
 	done
 }
 
-# serve - a server that is started again whenever it dies
+# serve - a server that is started again half a second after it died, when whoever looks has seen it
 serve() {
 	PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 	U=http://127.0.0.1:$PORT
@@ -28,12 +28,13 @@ serve() {
 		while :; do
 			python3 "$TOP/tests/fault/chat_server.py" "$PORT" || true
 			echo died >>deaths
+			sleep 0.5
 		done
 	) >/dev/null 2>&1 3>&- &
 	PIDS="$PIDS $!"
-	for _ in $(seq 100); do
+	for _ in $(seq 1000); do
 		curl -s "$U/health" >/dev/null && break
-		sleep 0.05
+		sleep 0.02
 	done
 }
 
@@ -50,6 +51,11 @@ rows() {
 	e3-infer --no-ids --server "$U" --concurrency 4 --max-attempts 1 --rejects rej -o out in 2>err
 	[ "$(jq -r .id out | sort -u | wc -l)" -eq 10 ]
 	jq -e '.id == "bad" and .reject.class == "poison" and .reject.permanent' rej
+	# the fifth may not be written down yet
+	for _ in $(seq 100); do
+		[ "$(wc -l <deaths)" -lt 5 ] || break
+		sleep 0.02
+	done
 	[ "$(wc -l <deaths)" -eq 5 ]
 	grep -q '11 in = 10 out + 1 rejected (poison 1)' err
 }
@@ -58,9 +64,9 @@ rows() {
 stand_in() {
 	e3-sim --model "$TOP/pipelines/demo/model" --port 0 --answer-tokens 12 >"$BATS_TEST_TMPDIR/port" 2>/dev/null 3>&- &
 	PIDS="$PIDS $!"
-	for _ in $(seq 100); do
+	for _ in $(seq 1000); do
 		[ -s "$BATS_TEST_TMPDIR/port" ] && break
-		sleep 0.05
+		sleep 0.02
 	done
 	U=http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")
 }
