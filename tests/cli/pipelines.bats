@@ -407,13 +407,16 @@ real() { # OUT MAKE'S...
 	URL=http://127.0.0.1:$(cat "$T/port")
 	real whole >/dev/null 2>&1
 	for wait in 0.3 0.8 1.3; do
-		export -f real
-		export T URL E3_BIN
-		setsid bash -c 'real killed' >/dev/null 2>&1 3>&- &
+		# a group of its own, before there is anything to wait for
+		set -m
+		real killed >/dev/null 2>&1 3>&- &
 		run=$!
+		set +m
 		sleep $wait
 		kill -9 -- -$run 2>/dev/null || true
 		wait $run 2>/dev/null || true
+		# one that is killed in a sync ends when that has, and holds its lock until then
+		while pgrep -g $run -r D,R,S,T >/dev/null; do sleep 0.02; done
 		[ $wait != 0.3 ] || [ ! -e "$T/killed/merged.jsonl" ]
 	done
 	real killed >/dev/null 2>&1
