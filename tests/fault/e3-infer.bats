@@ -22,20 +22,20 @@ teardown() {
 
 # serve - a server that is started again half a second after it died, when whoever looks has seen it
 serve() {
-	PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-	U=http://127.0.0.1:$PORT
 	(
+		python3 "$TOP/tests/fault/chat_server.py" 0 >port || true
 		while :; do
-			python3 "$TOP/tests/fault/chat_server.py" "$PORT" || true
 			echo died >>deaths
 			sleep 0.5
+			python3 "$TOP/tests/fault/chat_server.py" "$(cat port)" || true
 		done
 	) >/dev/null 2>&1 3>&- &
 	PIDS="$PIDS $!"
 	for _ in $(seq 1000); do
-		curl -s "$U/health" >/dev/null && break
+		[ -s port ] && break
 		sleep 0.02
 	done
+	U=http://127.0.0.1:$(cat port)
 }
 
 rows() {
