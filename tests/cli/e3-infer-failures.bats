@@ -248,7 +248,7 @@ while True:
 }
 
 @test "configuration: a server that comes back as another one" {
-	rows 200 >in
+	rows 2000 >in
 	for t in "serves other, the run is with |--served-model other" \
 		"has weights w2, the run is with default|--weight-version w2" \
 		"has a context of 4096 tokens, the run is with |--context 4096" \
