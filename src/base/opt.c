@@ -246,26 +246,11 @@ static int set_num(const char *s, double *out)
 	return num_double(s, strlen(s), out) < 0 || !isfinite(*out) ? -1 : 0;
 }
 
-static void add_parts(struct opt_list *l, const char *s)
-{
-	for (;;) {
-		size_t n = strcspn(s, ",");
-
-		if (n > 0)
-			opt_list_add(l, xstrndup(s, n));
-		l->owned = 1;
-		if (s[n] == '\0')
-			return;
-		s += n + 1;
-	}
-}
-
 static int set_value(const struct opt *o, const char *s, void *at)
 {
 	switch (o->kind) {
 	case OPT_STR: *(const char **)at = s; return 0;
 	case OPT_LIST: opt_list_add(at, s); return 0;
-	case OPT_COMMA: add_parts(at, s); return 0;
 	case OPT_U64:
 	case OPT_SIZE: return set_u64(o, s, at);
 	case OPT_NUM: return set_num(s, at);
@@ -324,9 +309,36 @@ static struct found find(const struct opt_prog *p, void *into, const char *name,
 	return f.o ? f : find_in(p->common, (char *)into + p->common_at, name, n, key);
 }
 
+static void add_part(
+    const struct opt_prog *p, const struct opt *o, struct opt_list *l, const char *s, size_t n)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strncmp(l->v[i], s, n) == 0 && l->v[i][n] == '\0')
+			opt_misuse(p, "--%s %s: given twice", o->name, l->v[i]);
+	l->owned = 1;
+	opt_list_add(l, xstrndup(s, n));
+}
+
+static void add_parts(const struct opt_prog *p, struct found f, const char *value)
+{
+	for (const char *s = value;; s++) {
+		size_t n = strcspn(s, ",");
+
+		if (n == 0)
+			opt_misuse(p, "--%s: expected %s and none empty, not '%s'", f.o->name,
+			    f.o->arg, value);
+		add_part(p, f.o, f.at, s, n);
+		s += n;
+		if (*s == '\0')
+			return;
+	}
+}
+
 static void set(const struct opt_prog *p, struct found f, const char *value)
 {
-	if (set_value(f.o, value, f.at) < 0)
+	if (f.o->kind == OPT_COMMA)
+		add_parts(p, f, value);
+	else if (set_value(f.o, value, f.at) < 0)
 		bad_value(p, f.o, value);
 }
 

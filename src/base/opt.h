@@ -25,7 +25,8 @@ enum opt_kind {
 	OPT_FLAG,  /* int: set to 1 */
 	OPT_STR,   /* const char *: borrowed from argv */
 	OPT_LIST,  /* struct opt_list: every occurrence */
-	OPT_COMMA, /* struct opt_list: the parts between commas, of every occurrence */
+	OPT_COMMA, /* struct opt_list: the parts between commas, of every occurrence; none is empty,
+		    * none comes twice */
 	OPT_U64,   /* uint64_t */
 	OPT_SIZE,  /* uint64_t, with K, M, G or T */
 	OPT_NUM,   /* double, finite */

@@ -240,15 +240,11 @@ static void check_keep(const struct opt_list *keep)
 	static const char *const own[] = {
 	    "id", "dataset", "messages", "tools", "chat_template_kwargs", "meta"};
 
-	for (size_t i = 0; i < keep->n; i++) {
-		for (size_t k = 0; k < i; k++)
-			if (!strcmp(keep->v[i], keep->v[k]))
-				opt_misuse(&prog, "--keep %s: given twice", keep->v[k]);
+	for (size_t i = 0; i < keep->n; i++)
 		for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
 			if (!strcmp(keep->v[i], own[k]))
 				opt_misuse(&prog, "--keep %s: the record has a member of that name",
 				    own[k]);
-	}
 }
 
 static void set_formats(struct run *run)

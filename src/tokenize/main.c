@@ -70,15 +70,11 @@ static void check(const struct tok_opts *o)
 		opt_misuse(&prog, "--pieces does not go with --decode or --count");
 	if (o->last_turn_only && (o->mask == MASK_ALL || o->mask == MASK_AFTER_FIRST_USER))
 		opt_misuse(&prog, "--last-turn-only goes with --mask served or no-eot");
-	for (size_t k = 0; k < o->keep.n; k++) {
-		for (size_t i = 0; i < k; i++)
-			if (strcmp(o->keep.v[i], o->keep.v[k]) == 0)
-				opt_misuse(&prog, "--keep %s: given twice", o->keep.v[k]);
+	for (size_t k = 0; k < o->keep.n; k++)
 		for (size_t i = 0; i < sizeof(own_members) / sizeof(own_members[0]); i++)
 			if (strcmp(o->keep.v[k], own_members[i]) == 0)
 				opt_misuse(&prog, "--keep %s: tokenised records have it anyway",
 				    o->keep.v[k]);
-	}
 }
 
 /* A template whose turns are nowhere supervised is the wrong one, not an empty result. */

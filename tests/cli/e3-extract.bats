@@ -42,8 +42,11 @@ load extract
 	rm -r "$T/seed"
 	extract seed -o "$T/i.zst" "$T/in"
 	[ "$(zstdcat "$T/i.zst" | wc -l)" -eq 5 ]
-	run extract seed --keep bytes "$T/in"
-	[ "$status" -eq 2 ]
+	for o in "--keep bytes" "--keep dataset,dataset" "--keep dataset, --keep x" "--layers 1,,2"; do
+		# shellcheck disable=SC2086
+		run extract seed $o "$T/in"
+		[ "$status" -eq 2 ] || { echo "$o: $status"; false; }
+	done
 }
 
 @test "a reader of the index that goes away ends the run as SIGPIPE does" {

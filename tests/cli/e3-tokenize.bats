@@ -299,7 +299,7 @@ EOF
 @test "misuse is 2" {
 	run e3-tokenize
 	[ "$status" -eq 2 ]
-	for o in "--mask some" "--nonsense" "--max-len 0" "--keep id" "--text --rejects r" "--pieces --decode" \
+	for o in "--mask some" "--nonsense" "--max-len 0" "--keep id" "--keep a,a" "--text --rejects r" "--pieces --decode" \
 	    "--last-turn-only --mask all" "--served-by me"; do
 		# shellcheck disable=SC2086
 		run tok $o
