@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/prog.h"
@@ -183,7 +184,16 @@ static void help_zsh(const struct opt_prog *p)
 	printf("%s\n", p->operands ? " \\\n\t'*:file:_files'" : "");
 }
 
-static void help(const struct opt_prog *p, const char *how)
+static _Noreturn void printed(void)
+{
+	struct err e;
+
+	if (prog_flush(&e) < 0)
+		prog_die(&e);
+	exit(EXIT_DONE);
+}
+
+static _Noreturn void help(const struct opt_prog *p, const char *how)
 {
 	if (!how)
 		help_text(p);
@@ -193,11 +203,13 @@ static void help(const struct opt_prog *p, const char *how)
 		help_zsh(p);
 	else
 		opt_misuse(p, "--help takes bash or zsh, for completions");
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		prog_warn("standard output: write error");
-		exit(EXIT_FAILED);
-	}
-	exit(EXIT_DONE);
+	printed();
+}
+
+static _Noreturn void version(const struct opt_prog *p)
+{
+	printf("%s %s\n", p->name, E3_VERSION);
+	printed();
 }
 
 /* ---- values ---- */
@@ -350,10 +362,8 @@ static void parse_long(const struct opt_prog *p, char **argv, int *i, void *into
 
 	if (n == 4 && memcmp(name, "help", 4) == 0)
 		help(p, value);
-	if (strcmp(name, "version") == 0) {
-		printf("%s %s\n", p->name, E3_VERSION);
-		exit(EXIT_DONE);
-	}
+	if (strcmp(name, "version") == 0)
+		version(p);
 	f = find(p, into, name, n, 0);
 	if (!f.o)
 		opt_misuse(p, "there is no option --%.*s", (int)n, name);
@@ -377,10 +387,8 @@ static void parse_short(const struct opt_prog *p, char **argv, int *i, void *int
 
 		if (*c == 'h')
 			help(p, NULL);
-		if (*c == 'V') {
-			printf("%s %s\n", p->name, E3_VERSION);
-			exit(EXIT_DONE);
-		}
+		if (*c == 'V')
+			version(p);
 		f = find(p, into, NULL, 0, *c);
 		if (!f.o)
 			opt_misuse(p, "there is no option -%c", *c);

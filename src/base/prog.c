@@ -30,6 +30,15 @@ _Noreturn void prog_die(const struct err *e)
 	exit(prog_status(e));
 }
 
+int prog_flush(struct err *e)
+{
+	if (fflush(stdout) != 0)
+		return err_sys(e, "standard output");
+	if (ferror(stdout)) /* and the reason is gone */
+		return err_set(e, "system", "standard output: write error");
+	return 0;
+}
+
 void prog_vwarn(const char *fmt, va_list ap)
 {
 	struct buf text = {0};

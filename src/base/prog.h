@@ -29,6 +29,10 @@ int prog_fail(const struct err *e);
 /* "NAME: message" on stderr, exit with prog_status. */
 _Noreturn void prog_die(const struct err *e);
 
+/* Sends off what was printed on standard output: 0, or -1 where any of it is lost. Each program that
+ * prints outside its stream of records ends with it. */
+int prog_flush(struct err *e);
+
 /* "NAME: message" on stderr, in one write: the programs of a pipeline share it. */
 void prog_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void prog_vwarn(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));

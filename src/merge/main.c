@@ -50,9 +50,9 @@ static int check(const struct merge_opts *o, struct err *e)
 
 	if (rc == 0 && differences.len > 0) {
 		fwrite(differences.data, 1, differences.len, stdout);
-		rc = fflush(stdout) != 0
-			 ? err_sys(e, "standard output")
-			 : err_set(e, "differs", "%s: the set is another", o->check);
+		rc = prog_flush(e);
+		if (rc == 0)
+			rc = err_set(e, "differs", "%s: the set is another", o->check);
 	}
 	buf_free(&differences);
 	return rc;

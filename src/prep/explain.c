@@ -1,8 +1,10 @@
 #include "prep/explain.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/prog.h"
 #include "prep/pick.h"
 
 /* A converted row that is no duplicate of an earlier one. */
@@ -115,7 +117,7 @@ static void tell_sample(struct prep_explain *x)
 		buf_adds(&x->end, "  out\n");
 }
 
-int prep_explain_print(struct prep_explain *x, FILE *to, struct err *e)
+int prep_explain_print(struct prep_explain *x, struct err *e)
 {
 	if (x->rows < x->row)
 		return err_set(e, "missing", "--explain %llu: the input has %llu rows",
@@ -131,9 +133,7 @@ int prep_explain_print(struct prep_explain *x, FILE *to, struct err *e)
 		tell_sample(x);
 	else if (x->converted)
 		buf_adds(&x->end, "  out\n");
-	fwrite(x->trace.data, 1, x->trace.len, to);
-	fwrite(x->end.data, 1, x->end.len, to);
-	if (fflush(to) != 0 || ferror(to))
-		return err_sys(e, "standard output");
-	return 0;
+	fwrite(x->trace.data, 1, x->trace.len, stdout);
+	fwrite(x->end.data, 1, x->end.len, stdout);
+	return prog_flush(e);
 }

@@ -9,7 +9,6 @@
 #define E3_PREP_EXPLAIN_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "io/flow.h"
 #include "prep/row.h"
@@ -22,7 +21,7 @@ struct prep_explain *prep_explain_open(
 struct buf *prep_explain_trace(struct prep_explain *x, const struct flow_job *job);
 int prep_explain_commit(struct prep_explain *x, struct flow_job *job);
 /* -1: there is no such row, or it can't be printed. */
-int prep_explain_print(struct prep_explain *x, FILE *to, struct err *e);
+int prep_explain_print(struct prep_explain *x, struct err *e);
 void prep_explain_close(struct prep_explain *x);
 
 #endif

@@ -202,7 +202,7 @@ static int commit(void *ctx, struct flow_job *job)
 
 /* ---- the command line ---- */
 
-static int list(void)
+static int list(struct err *e)
 {
 	printf("datasets: name, mode, rows of the reference run, formats, source\n");
 	for (const struct prep_dataset *d = prep_datasets; d->name; d++) {
@@ -218,10 +218,7 @@ static int list(void)
 	printf("\nformats, in the order of recognition: name, column, what it holds\n");
 	for (const struct prep_format *f = prep_formats; f->name; f++)
 		printf("  %-14s %-14s %s\n", f->name, f->column, f->what);
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return EXIT_DONE;
-	prog_warn("standard output: write error");
-	return EXIT_FAILED;
+	return prog_flush(e) < 0 ? prog_fail(e) : EXIT_DONE;
 }
 
 static void check_name(const char *name)
@@ -313,7 +310,7 @@ static void set_rules(struct run *run, struct opts *o)
 static int finish(struct run *run, struct err *e)
 {
 	if (run->explain) {
-		if (prep_explain_print(run->explain, stdout, e) < 0)
+		if (prep_explain_print(run->explain, e) < 0)
 			return -1;
 	} else if (prep_pick_finish(run->pick, run->flow, e) < 0) {
 		return -1;
@@ -336,7 +333,7 @@ int main(int argc, char **argv)
 
 	opt_parse(&prog, argc, argv, &o);
 	if (o.list)
-		return list();
+		return list(&e);
 	set_rules(&run, &o);
 	o.flow.arrays = 1;
 	o.flow.shown = prep_count_name[PREP_REPAIRED];

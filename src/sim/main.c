@@ -47,7 +47,7 @@ static const struct opt_prog program = {
     .own = options,
 };
 
-static void list_faults(void)
+static int list_faults(struct err *e)
 {
 	for (int i = 0; i < FAULTS; i++) {
 		const struct fault_def *f = &fault_table[i];
@@ -57,6 +57,7 @@ static void list_faults(void)
 			printf(" (:%s, %llu)", f->arg_name, (unsigned long long)f->arg);
 		putchar('\n');
 	}
+	return prog_flush(e);
 }
 
 static int finish(const struct sim *s)
@@ -79,10 +80,8 @@ int main(int argc, char **argv)
 	int rc = EXIT_FAILED;
 
 	opt_parse(&program, argc, argv, &o);
-	if (o.list_faults) {
-		list_faults();
-		return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
-	}
+	if (o.list_faults)
+		return list_faults(&e) < 0 ? prog_fail(&e) : EXIT_DONE;
 	if (!o.model)
 		opt_misuse(&program, "--model DIR is needed");
 	if (o.latency < 0 || o.tokens_per_second < 0 || o.call_rate < 0 || o.call_rate > 1)
@@ -94,10 +93,8 @@ int main(int argc, char **argv)
 		goto out;
 	}
 	printf("%d\n", s.port);
-	if (fflush(stdout) != 0) {
-		err_sys(&e, "standard output");
+	if (prog_flush(&e) < 0)
 		goto out;
-	}
 	if (sim_serve(&s, &e) == 0)
 		rc = finish(&s);
 out:

@@ -258,6 +258,9 @@ ids() {
 	run e3-merge -q --check m
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 2 ]
+	run sh -c 'e3-merge -q --check m >/dev/full'
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-merge: standard output: No space left on device" ]
 	echo '{"outputs":[{}]}' >bad
 	run e3-merge --check bad
 	[ "$output" = "e3-merge: bad: no manifest of e3-merge: an output without name or file" ]

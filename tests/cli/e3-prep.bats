@@ -320,9 +320,10 @@ texts() {
 	run -1 e3-prep -q -o /dev/full rows
 	[[ $output == *"No space"* ]]
 	run -1 sh -c 'e3-prep -q rows >/dev/full'
-	run -1 sh -c 'e3-prep --explain 1 rows >/dev/full'
-	run -1 sh -c 'e3-prep --list >/dev/full'
-	[ "$output" = "e3-prep: standard output: write error" ]
+	for o in "--explain 1" --list --help --version; do
+		run -1 sh -c "e3-prep $o rows >/dev/full"
+		[ "$output" = "e3-prep: standard output: No space left on device" ]
+	done
 }
 
 @test "a reader that goes away ends the run" {

@@ -497,10 +497,14 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 }
 
 @test "a closed standard output is an error" {
-	run sh -c "'$E3_BIN/e3-sim' --model $MODEL >/dev/full"
+	for o in "--model $MODEL" --faults --help --version; do
+		run sh -c "'$E3_BIN/e3-sim' $o >/dev/full"
+		[ "$status" -eq 1 ]
+		[ "$output" = "e3-sim: standard output: No space left on device" ]
+	done
+	run sh -c "'$E3_BIN/e3-sim' --faults >&-"
 	[ "$status" -eq 1 ]
-	run sh -c "'$E3_BIN/e3-sim' --faults >/dev/full"
-	[ "$status" -eq 1 ]
+	[ "$output" = "e3-sim: standard output: Bad file descriptor" ]
 }
 
 @test "the manual has every fault, and says that this is no model" {

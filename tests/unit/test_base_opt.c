@@ -243,6 +243,36 @@ static void closed_files(void **state)
 	buf_free(&b);
 }
 
+static void parse_full(void *arg)
+{
+	int fd = open("/dev/full", O_WRONLY);
+
+	dup2(fd, STDOUT_FILENO);
+	parse(arg);
+	_exit(99);
+}
+
+/* A full disk behind standard output is told of, whatever is printed there. */
+static void help_on_a_full_disk(void **state)
+{
+	static const char *const t[] = {
+	    "--help", "-h", "--help=bash", "--help=zsh", "--version", "-V"};
+
+	(void)state;
+	if (access("/dev/full", W_OK) < 0)
+		skip();
+	for (size_t i = 0; i < LEN(t); i++) {
+		const char *args[] = {t[i], NULL};
+		struct call c = {&prog, args};
+		struct buf b = {0};
+
+		if (in_child(&b, parse_full, &c) != 1 ||
+		    strcmp(b.data, "e3-test: standard output: No space left on device\n") != 0)
+			fail_msg("%s: %s", t[i], b.data);
+		buf_free(&b);
+	}
+}
+
 static void help_and_completions(void **state)
 {
 	static const struct {
@@ -400,6 +430,7 @@ int main(void)
 	    cmocka_unit_test(command_lines),
 	    cmocka_unit_test(no_operands),
 	    cmocka_unit_test(closed_files),
+	    cmocka_unit_test(help_on_a_full_disk),
 	    cmocka_unit_test(help_and_completions),
 	    cmocka_unit_test(words),
 	    cmocka_unit_test(warning_in_one_write),
