@@ -15,6 +15,11 @@ static int default_layers(struct plan *p, struct err *e)
 	int64_t n = p->config.num_hidden_layers;
 	int shift = p->o->layer_ids == LAYERS_OUT ? 1 : 0;
 
+	if (n < 8 && p->o->model)
+		return err_set(e, "layers",
+		    "%s/config.json: no num_hidden_layers of 8 or more, for the usual three: give "
+		    "--layers",
+		    p->o->model);
 	if (n < 8)
 		return err_set(e, "layers",
 		    "which layers does the server capture? Give --layers, or --model "
@@ -114,7 +119,8 @@ int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
 	if (o->backend == BACKEND_JSON && p->set.hidden == 0)
 		return err_set(e, "layers",
 		    "sglang-json does not tell how wide a layer is, and so not whether aux layers "
-		    "came or the last one alone: give --model");
+		    "came or the last one alone: %s",
+		    o->model ? "and --model's config.json has no hidden_size" : "give --model");
 	if (o->backend == BACKEND_VLLM) {
 		if (p->set.convention == LAYERS_OUT)
 			return err_set(e, "layers",

@@ -174,7 +174,10 @@ static int set_target(struct run *r, struct err *e)
 		if (config_load(&c, o->model, e) < 0)
 			return -1;
 		if (c.vocab_size == 0 || c.vocab_size > INT32_MAX)
-			return err_set(e, "model", "%s/config.json: no vocab_size", o->model);
+			return err_set(e, "model",
+			    "%s/config.json: no vocab_size from 1 to %d: give --target-vocab "
+			    "in place of --model",
+			    o->model, INT32_MAX);
 		if (vocab != 0 && vocab != (uint64_t)c.vocab_size)
 			return err_set(e, "model",
 			    "%s/config.json says vocab_size %lld, --target-vocab %llu", o->model,

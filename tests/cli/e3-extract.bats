@@ -244,6 +244,14 @@ load extract
 		--out-dir "$T/x" "$T/in"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"whether aux layers came or the last one alone: give --model" ]]
+	mkdir "$T/bare"
+	echo '{"num_hidden_layers":7}' >"$T/bare/config.json"
+	run json --no-last --layer-ids in --model "$T/bare"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"bare/config.json: no num_hidden_layers of 8 or more"*": give --layers" ]]
+	run json --no-last --layer-ids in --model "$T/bare" --layers 2,4
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"alone: and --model's config.json has no hidden_size" ]]
 	stop
 	serve_json --fault hs-eagle=1
 	rm -r "$T/seed"*

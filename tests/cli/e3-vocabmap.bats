@@ -98,6 +98,12 @@ vm() {
 	run e3-vocabmap --model m --target-vocab 11 --draft-vocab 2 in
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"says vocab_size 10"* ]]
+	for v in '"vocab_size":2147483648' '"vocab_size":0' '"vocab_size":"9"' '"x":9'; do
+		echo "{$v}" >m/config.json
+		run e3-vocabmap --model m --draft-vocab 2 in
+		[ "$status" -eq 1 ]
+		[[ "$output" == "e3-vocabmap: m/config.json: no vocab_size from 1 to 2147483647: give "* ]]
+	done
 	run e3-vocabmap --model nowhere --draft-vocab 2 in
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"nowhere/config.json"* ]]
