@@ -16,7 +16,7 @@ char *buf_room(struct buf *b, size_t n)
 	if (b->cap - b->len >= n && b->data)
 		return b->data + b->len;
 	if (__builtin_add_overflow(b->len, n, &need))
-		need = SIZE_MAX; /* xgrow ends the program */
+		xnomem();
 	b->data = xgrow(b->data, &b->cap, need, 1);
 	return b->data + b->len;
 }

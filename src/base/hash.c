@@ -21,7 +21,7 @@ struct hash64_state *hash64_begin(uint64_t seed)
 
 	s->xx = XXH64_createState();
 	if (!s->xx)
-		s->xx = xreallocarray(NULL, SIZE_MAX, 2); /* ends the program */
+		xnomem();
 	XXH64_reset(s->xx, seed);
 	return s;
 }

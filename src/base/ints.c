@@ -10,7 +10,7 @@ int32_t *ints_room(struct ints *a, size_t n)
 	size_t need;
 
 	if (__builtin_add_overflow(a->n, n, &need))
-		need = SIZE_MAX; /* xgrow ends the program */
+		xnomem();
 	a->v = xgrow(a->v, &a->cap, need, sizeof(*a->v));
 	return a->v + a->n;
 }

@@ -7,7 +7,7 @@
 
 #include "base/prog.h"
 
-static _Noreturn void out_of_memory(void)
+_Noreturn void xnomem(void)
 {
 	fprintf(stderr, "%s: out of memory\n", prog_name);
 	exit(EXIT_FAILED);
@@ -18,7 +18,7 @@ void *xmalloc(size_t n)
 	void *p = malloc(n ? n : 1);
 
 	if (!p)
-		out_of_memory();
+		xnomem();
 	return p;
 }
 
@@ -27,7 +27,7 @@ void *xcalloc(size_t n, size_t size)
 	void *p = calloc(n ? n : 1, size ? size : 1);
 
 	if (!p)
-		out_of_memory();
+		xnomem();
 	return p;
 }
 
@@ -36,10 +36,10 @@ void *xreallocarray(void *p, size_t n, size_t size)
 	size_t bytes;
 
 	if (__builtin_mul_overflow(n, size, &bytes))
-		out_of_memory();
+		xnomem();
 	p = realloc(p, bytes ? bytes : 1);
 	if (!p)
-		out_of_memory();
+		xnomem();
 	return p;
 }
 

@@ -7,6 +7,10 @@
 
 #include <stddef.h>
 
+/* That end, for memory that comes by another way - from the system, from a library - and for sizes
+ * that overflow before they are asked for. */
+_Noreturn void xnomem(void);
+
 void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 void *xreallocarray(void *p, size_t n, size_t size);

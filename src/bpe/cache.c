@@ -16,7 +16,7 @@ static void *new_table(size_t bytes)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
-		return xcalloc(SIZE_MAX, 2); /* ends the program */
+		xnomem();
 #ifdef MADV_HUGEPAGE
 	if (bytes >= HUGE_PAGE)
 		(void)madvise(p, bytes, MADV_HUGEPAGE);

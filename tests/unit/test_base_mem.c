@@ -136,24 +136,36 @@ static void ints_grow(void **state)
 /* A size that overflows ends the program with its message and status 1. */
 static void ends_of_memory(void **state)
 {
+	static const char want[] = "e3: out of memory\n";
 	struct arena a = {0};
+	struct buf b = {.len = SIZE_MAX - 3};
+	struct ints v = {.n = SIZE_MAX - 3};
 
 	(void)state;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 6; i++) {
+		char said[64] = "";
+		int fd[2], status;
 		pid_t child;
-		int status;
 
+		assert_int_equal(pipe(fd), 0);
 		fflush(NULL);
 		child = fork();
 		if (child == 0) {
-			close(STDERR_FILENO);
+			dup2(fd[1], STDERR_FILENO);
 			switch (i) {
 			case 0: xreallocarray(NULL, SIZE_MAX / 2, 3); break;
 			case 1: arena_array(&a, SIZE_MAX / 2, 3); break;
 			case 2: arena_alloc(&a, SIZE_MAX - 3); break;
+			case 3: buf_room(&b, 4); break;
+			case 4: ints_room(&v, 4); break;
+			case 5: xnomem();
 			}
 			_exit(77);
 		}
+		close(fd[1]);
+		assert_int_equal(read(fd[0], said, sizeof(said) - 1), sizeof(want) - 1);
+		assert_string_equal(said, want);
+		close(fd[0]);
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_true(WIFEXITED(status));
 		assert_int_equal(WEXITSTATUS(status), 1);
