@@ -128,14 +128,14 @@ int prep_call(struct prep_row *r, struct span object, struct prep_msg *m)
 	return 1;
 }
 
-/* The elements of a list of calls; 0 where one has no name. */
-static int call_list(struct prep_row *r, struct span list, struct prep_msg *m)
+/* The elements of a list of calls; 0: the one at *i has no name. */
+static int call_list(struct prep_row *r, struct span list, struct prep_msg *m, size_t *i)
 {
 	struct prep_walk w;
 	struct span item;
 
 	prep_walk_open(&w, list);
-	while (prep_walk_item(&w, &item))
+	for (*i = 0; prep_walk_item(&w, &item); ++*i)
 		if (!is_object(item) || !prep_call(r, item, m))
 			return 0;
 	return 1;
@@ -143,6 +143,8 @@ static int call_list(struct prep_row *r, struct span list, struct prep_msg *m)
 
 int prep_calls(struct prep_row *r, struct span v, struct prep_msg *m, const char *where)
 {
+	size_t i;
+
 	if (*v.p == '"') {
 		struct span text = prep_walk_trim(json_text(v, r->arena, NULL));
 
@@ -153,13 +155,15 @@ int prep_calls(struct prep_row *r, struct span v, struct prep_msg *m, const char
 	}
 	if (span_is_null(v))
 		return 0;
-	if (*v.p == '{' && prep_call(r, v, m))
-		return 0;
+	if (*v.p == '{')
+		return prep_call(r, v, m)
+			   ? 0
+			   : err_set(r->e, "type", "%s: a call without a name", where);
 	if (*v.p != '[')
 		return err_set(
 		    r->e, "type", "%s: expected a list of calls, not %s", where, json_kind(v));
-	if (!call_list(r, v, m))
-		return err_set(r->e, "type", "%s: a call without a name", where);
+	if (!call_list(r, v, m, &i))
+		return err_set(r->e, "type", "%s[%zu]: a call without a name", where, i);
 	return 0;
 }
 
@@ -305,6 +309,7 @@ int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m)
 {
 	const struct prep_mark before = prep_mark_calls(r, m);
 	struct span v;
+	size_t i;
 	int ok;
 
 	text = prep_walk_trim(text);
@@ -313,7 +318,7 @@ int prep_call_text(struct prep_row *r, struct span text, struct prep_msg *m)
 	else if (is_object(v))
 		ok = prep_call(r, v, m);
 	else
-		ok = *v.p == '[' && v.n > 2 && call_list(r, v, m);
+		ok = *v.p == '[' && v.n > 2 && call_list(r, v, m, &i);
 	if (!ok)
 		prep_undo_calls(r, m, &before);
 	return ok;

@@ -194,8 +194,11 @@ static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *
 	if (raw->v[TOOL_CALLS].p && prep_calls(r, raw->v[TOOL_CALLS], m, names[TOOL_CALLS]) < 0)
 		return err_prefix(r->e, "%s[%zu].", raw->column, raw->index);
 	if (raw->v[FUNCTION_CALL].p && !m->ncalls) {
-		if (*raw->v[FUNCTION_CALL].p != '{' || !prep_call(r, raw->v[FUNCTION_CALL], m))
-			return bad_type(r, raw, FUNCTION_CALL, "an object with a name");
+		if (*raw->v[FUNCTION_CALL].p != '{')
+			return bad_type(r, raw, FUNCTION_CALL, "an object");
+		if (!prep_call(r, raw->v[FUNCTION_CALL], m))
+			return err_set(r->e, "type", "%s[%zu].%s: a call without a name",
+			    raw->column, raw->index, names[FUNCTION_CALL]);
 	}
 	if (read_weight(r, raw, m) < 0)
 		return -1;

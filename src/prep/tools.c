@@ -91,11 +91,12 @@ int prep_tool_add(struct prep_row *r, struct buf *list, struct span v)
 	return 1;
 }
 
-/* Objects one after the other, with blanks or commas between them. */
-static int write_run(struct prep_row *r, struct buf *b, struct span s)
+/* Objects one after the other, with blanks or commas between them. As write_list. */
+static int write_run(struct prep_row *r, struct buf *b, struct span s, size_t *i)
 {
 	const char *p = s.p, *end = s.p + s.n;
 
+	*i = 0;
 	while (p < end) {
 		const char *q;
 		struct span v;
@@ -108,17 +109,19 @@ static int write_run(struct prep_row *r, struct buf *b, struct span s)
 		if (!q || !prep_tool_add(r, b, v))
 			return 0;
 		p = q;
+		++*i;
 	}
 	return 1;
 }
 
-static int write_list(struct prep_row *r, struct buf *b, struct span v)
+/* 0: what stands at *i is no definition. */
+static int write_list(struct prep_row *r, struct buf *b, struct span v, size_t *i)
 {
 	struct prep_walk w;
 	struct span item;
 
 	prep_walk_open(&w, v);
-	while (prep_walk_item(&w, &item))
+	for (*i = 0; prep_walk_item(&w, &item); ++*i)
 		if (!prep_tool_add(r, b, item))
 			return 0;
 	return 1;
@@ -133,32 +136,36 @@ void prep_tools_set(struct prep_row *r, struct buf *list, const char *where)
 	prep_note(r, "column \"%s\": tools, %zu bytes", where, list->len);
 }
 
-/* In a string: a list, or one object or several. */
-static int write_text(struct prep_row *r, struct buf *b, struct span text)
+/* In a string: a list, or one object or several. As write_list; *i stays where it is neither. */
+static int write_text(struct prep_row *r, struct buf *b, struct span text, size_t *i)
 {
 	struct span v;
 
 	text = prep_walk_trim(text);
 	if (!text.n || *text.p == '{')
-		return write_run(r, b, text);
+		return write_run(r, b, text, i);
 	return prep_inner_json(r, text, &v) &&
-	       (*v.p == 'n' || (*v.p == '[' && write_list(r, b, v)));
+	       (*v.p == 'n' || (*v.p == '[' && write_list(r, b, v, i)));
 }
 
 int prep_tools(struct prep_row *r, struct span v, const char *where)
 {
 	struct buf list = {0};
+	size_t i = SIZE_MAX;
 	int ok;
 
 	if (*v.p == '"')
-		ok = write_text(r, &list, json_text(v, r->arena, NULL));
+		ok = write_text(r, &list, json_text(v, r->arena, NULL), &i);
 	else if (*v.p == '[')
-		ok = write_list(r, &list, v);
+		ok = write_list(r, &list, v, &i);
 	else
 		ok = *v.p == '{' && prep_tool_add(r, &list, v);
 	if (ok)
 		prep_tools_set(r, &list, where);
 	buf_free(&list);
+	if (!ok && i != SIZE_MAX)
+		return err_set(
+		    r->e, "type", "%s[%zu]: expected a tool definition that has a name", where, i);
 	return ok ? 0
 		  : err_set(r->e, "type", "%s: expected tool definitions that have a name", where);
 }

@@ -202,6 +202,25 @@ texts() {
 	[ ! -e new ]
 }
 
+@test "a call or a tool that can't be read is told with its place" {
+	# told MESSAGE-MEMBER ROW-MEMBER PLACE
+	told() {
+		run -1 e3-prep -q <<<"{\"messages\":[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",$1}]$2}"
+		[[ $output == "e3-prep: standard input:1: $3 ("* ]] || { echo "$output"; false; }
+	}
+	told '"tool_calls":[{"name":"f"},{"id":"x"}]' "" "messages[1].tool_calls[1]: a call without a name"
+	told '"tool_calls":[3]' "" "messages[1].tool_calls[0]: a call without a name"
+	told '"tool_calls":"[{\"name\":\"f\"},{}]"' "" "messages[1].tool_calls[1]: a call without a name"
+	told '"tool_calls":{"id":"x"}' "" "messages[1].tool_calls: a call without a name"
+	told '"function_call":{"x":1}' "" "messages[1].function_call: a call without a name"
+	told '"function_call":3' "" "messages[1].function_call: expected an object, not a number"
+	one="expected a tool definition that has a name"
+	told '"content":"a"' ',"tools":[{"name":"f"},{"x":1}]' "tools[1]: $one"
+	told '"content":"a"' ',"tools":"[{\"name\":\"f\"},{}]"' "tools[1]: $one"
+	told '"content":"a"' ',"tools":"{\"name\":\"f\"}, {\"name\":\"g\"} x"' "tools[2]: $one"
+	told '"content":"a"' ',"tools":{"x":1}' "tools: expected tool definitions that have a name"
+}
+
 @test "NUL: as an escape it is text, as a byte it is no JSON" {
 	printf '{"prompt":"a\\u0000b"}\n' | e3-prep -q | grep -q '"a\\u0000b"'
 	printf '{"prompt":"a\000b"}\n' >rows
