@@ -26,7 +26,7 @@ static const char *type_of(const json_t *j)
 {
 	const char *s = json_string_value(json_object_get(j, "type"));
 
-	return s ? s : "nothing";
+	return s ? s : "a step without a type";
 }
 
 static int add_normalizer(struct bpe *b, const json_t *j, int depth, struct err *e)

@@ -230,6 +230,8 @@ static void refuses_by_name(void **state)
 	    {{.vocab = ",\"ab\":16777216"},
 		"model.vocab: token id 16777216: too high for 257 tokens"},
 	    {{.top = ",\"normalizer\":{\"type\":\"NFKC\"}"}, "normalizer: NFKC is not supported"},
+	    {{.top = ",\"normalizer\":{}"}, "normalizer: a step without a type is not supported"},
+	    {{.pre = "{}"}, "pre_tokenizer: a step without a type is not supported"},
 	    {{.pre = "null"}, "pre_tokenizer: no ByteLevel"},
 	    {{.pre = "{\"type\":\"Metaspace\"}"}, "pre_tokenizer: Metaspace"},
 	    {{.pre = "{\"type\":\"ByteLevel\",\"add_prefix_space\":true}"}, "add_prefix_space"},
