@@ -75,7 +75,10 @@ size_t bpe_vocab(const struct bpe *b);
 /* generation_config.json's eos_token_id (number or list), else the tokenizer's eos token. */
 const struct ints *bpe_eos(const struct bpe *b);
 
-/* Named special strings of tokenizer_config.json: "bos_token", "eos_token" ...; p NULL: none. */
+/* The members of tokenizer_config.json that name a special string ("bos_token", "eos_token" ...), in
+ * the order in which transformers adds them; ends with NULL. */
+extern const char *const bpe_specials[];
+/* What such a member names; p NULL: nothing. */
 struct span bpe_named(const struct bpe *b, const char *which);
 
 /* "kimi", "qwen2", "llama3", "o200k", "deepseek3", "gpt2" ... : the name of the split pattern */

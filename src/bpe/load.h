@@ -32,11 +32,8 @@ int load_optional(json_t **out, struct buf *path, struct err *e);
 /* tokenizer_config.json's added_tokens_decoder into *out, borrowed; NULL where there is none. */
 int load_decoder(const json_t **out, const json_t *config, struct err *e);
 
-/* The members of tokenizer_config.json that name a special string, in the order in which transformers
- * adds them; ends with NULL. */
-extern const char *const load_specials[];
-
-/* The string of such a member, which is itself one or an object with `content`; NULL: none. */
+/* The string of a member that names a special one (bpe_specials), which is itself one or an object
+ * with `content`; NULL: none. */
 const json_t *load_special(const json_t *v);
 
 /* "DIR/NAME" into `out`, terminated. */

@@ -265,8 +265,8 @@ int names_config(struct names *s, const json_t *config, struct err *e)
 
 	if (load_decoder(&decoder, config, e) < 0 || put_decoder(s, decoder, e) < 0)
 		return -1;
-	for (size_t i = 0; load_specials[i]; i++)
-		put_special(s, json_object_get(config, load_specials[i]));
+	for (size_t i = 0; bpe_specials[i]; i++)
+		put_special(s, json_object_get(config, bpe_specials[i]));
 	put_extra(s, json_object_get(config, "additional_special_tokens"));
 	put_extra(s, json_object_get(config, "extra_special_tokens"));
 	return 0;

@@ -35,7 +35,7 @@ int load_decoder(const json_t **out, const json_t *config, struct err *e)
 	return 0;
 }
 
-const char *const load_specials[MODEL_NAMES + 1] = {"bos_token", "eos_token", "unk_token",
+const char *const bpe_specials[MODEL_NAMES + 1] = {"bos_token", "eos_token", "unk_token",
     "sep_token", "pad_token", "cls_token", "mask_token", NULL};
 
 const json_t *load_special(const json_t *v)
@@ -47,12 +47,12 @@ const json_t *load_special(const json_t *v)
 
 static void read_names(struct bpe *b, const json_t *config)
 {
-	for (size_t i = 0; load_specials[i]; i++) {
-		const json_t *s = load_special(json_object_get(config, load_specials[i]));
+	for (size_t i = 0; bpe_specials[i]; i++) {
+		const json_t *s = load_special(json_object_get(config, bpe_specials[i]));
 
 		if (s)
 			b->name[b->names++] =
-			    (struct model_name){load_specials[i], xstrdup(json_string_value(s))};
+			    (struct model_name){bpe_specials[i], xstrdup(json_string_value(s))};
 	}
 }
 

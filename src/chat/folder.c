@@ -13,10 +13,6 @@
 
 #define TEMPLATE_MAX (4u << 20)
 
-/* The tokens that transformers puts into every template's context. */
-static const char *const token_names[] = {
-    "bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"};
-
 /* Models whose messages are laid out by a Python program instead of a template. */
 static const char *const native[] = {"deepseek_v32", "deepseek_v4"};
 
@@ -132,17 +128,21 @@ static void more_tokens(struct chat *c, const json_t *list)
 		c->special[c->nspecial++] = (struct jmember){SPAN("additional_special_tokens"), v};
 }
 
+/* The tokens that transformers puts into every template's context. */
 static void special_tokens(struct chat *c, const json_t *doc)
 {
-	const size_t n = sizeof(token_names) / sizeof(token_names[0]);
+	size_t n = 0;
 
+	while (bpe_specials[n])
+		n++;
 	c->special = arena_array(&c->arena, n + 1, sizeof(*c->special));
 	for (size_t i = 0; i < n; i++) {
-		const json_t *s = token_string(json_object_get(doc, token_names[i]));
+		const char *name = bpe_specials[i];
+		struct span s = bpe_named(c->bpe, name);
 
-		if (json_is_string(s))
-			c->special[c->nspecial++] = (struct jmember){
-			    {token_names[i], strlen(token_names[i])}, arena_string(c, s)};
+		if (s.p)
+			c->special[c->nspecial++] =
+			    (struct jmember){{name, strlen(name)}, {.kind = J_STR, .u.s = s}};
 	}
 	more_tokens(c, json_object_get(doc, "additional_special_tokens"));
 }

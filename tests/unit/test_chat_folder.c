@@ -58,6 +58,13 @@ static const struct {
 	     "\"additional_special_tokens\":[\"<s>\",{\"content\":\"</s>\"}]}"},
 	    TEMPLATE("{{ eos_token }}{{ additional_special_tokens|join(',') }}")},
 	NULL, "</s><s>,</s>", "</s><s>,</s>", NULL},
+    {"all of them",
+	{{"tokenizer_config.json",
+	     "{\"mask_token\":\"m\",\"cls_token\":\"c\",\"pad_token\":\"p\",\"sep_token\":\"s\","
+	     "\"unk_token\":{\"content\":\"u\"},\"eos_token\":\"e\",\"bos_token\":\"b\"}"},
+	    TEMPLATE("{{ bos_token ~ eos_token ~ unk_token ~ sep_token ~ pad_token ~ cls_token ~ "
+		     "mask_token }}")},
+	NULL, "beuspcm", "beuspcm", NULL},
     {"none", {CONFIG("null")}, NULL, NULL, NULL, ": no chat template; --template FILE gives one"},
     {"not a string", {CONFIG("7")}, NULL, NULL, NULL, "chat_template: expected a string"},
     {"a program instead", {{"config.json", "{\"model_type\":\"deepseek_v32\"}"}}, NULL, NULL, NULL,
