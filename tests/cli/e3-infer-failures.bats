@@ -260,6 +260,8 @@ while True:
 		begun
 		tells ' [1-9][0-9]* answers: '
 		stop "$PID"
+		# one that is back before anybody looks is only seen to have lost what it had
+		said ': down: '
 		serve --port "$PORT" ${t#*|}
 		rc=0
 		wait $I || rc=$?
