@@ -225,6 +225,7 @@ static enum serve_found check(
 	    .want_ids = !r->o->no_ids,
 	    .want_prompt_ids = !r->o->no_ids && serve_echoes_prompt(ep->facts.api, ep->route),
 	    .context = ep->facts.context,
+	    .weights = ep->facts.weight_version,
 	};
 
 	reply->sent = prompt_text(it);

@@ -27,6 +27,7 @@ enum serve_found {
 	FOUND_MISMATCH, /* counts, rid, stop token or echoed prompt are not as they must be */
 	FOUND_NO_IDS,	/* ids asked for and not given */
 	FOUND_CUT,	/* the server shortened the prompt */
+	FOUND_WEIGHTS,	/* by other weights than those that were asked */
 	FOUND_LOADING,	/* an error reply that says: the model is being loaded */
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/utf8.h"
+#include "serve/facts.h"
 #include "serve/lax.h"
 #include "json/ids.h"
 
@@ -359,6 +360,21 @@ static enum serve_found check_ids(
 	return FOUND_GOOD;
 }
 
+/* A server may die and come back with others before anybody sees it away. */
+static enum serve_found check_weights(
+    const struct serve_reply *r, const struct serve_sent *sent, struct err *e)
+{
+	char has[sizeof(((struct serve_facts *)NULL)->weight_version)]; /* cut as that is */
+
+	if (!sent->weights || !sent->weights[0] || !r->weight_version.p)
+		return FOUND_GOOD;
+	lax_text(has, sizeof(has), r->weight_version);
+	if (strcmp(has, sent->weights) == 0)
+		return FOUND_GOOD;
+	err_set(e, "reply", "has weights %s, the run is with %s", has, sent->weights);
+	return FOUND_WEIGHTS;
+}
+
 enum serve_found serve_reply_check(
     const struct serve_reply *r, const struct serve_sent *sent, struct err *e)
 {
@@ -383,7 +399,9 @@ enum serve_found serve_reply_check(
 		err_set(e, "reply", "no token was generated");
 		return FOUND_EMPTY;
 	}
-	f = check_prompt(r, sent, e);
+	f = check_weights(r, sent, e);
+	if (f == FOUND_GOOD)
+		f = check_prompt(r, sent, e);
 	if (f == FOUND_GOOD)
 		f = check_ids(r, sent, e);
 	if (f == FOUND_GOOD && r->finish == FINISH_LENGTH)

@@ -64,6 +64,7 @@ struct serve_sent {
 	int want_ids;	     /* the answer's ids are needed */
 	int want_prompt_ids; /* and the prompt's */
 	int64_t context;     /* of the model, or -1 */
+	const char *weights; /* serve_facts' weight_version; NULL, "": not known */
 };
 
 /* FOUND_GOOD, or what is wrong, in words in e (class "reply"). */

@@ -276,6 +276,25 @@ while True:
 	done
 }
 
+@test "configuration: a server that comes back with other weights before it was seen to be away" {
+	rows 2000 >in
+	serve --latency 100
+	infer --concurrency 4 --rejects rej -o out in 2>err &
+	I=$!
+	begun
+	tells ' [1-9][0-9]* answers: '
+	kill -STOP $I
+	stop "$PID"
+	serve --port "$PORT" --weight-version w2
+	kill -CONT $I
+	rc=0
+	wait $I || rc=$?
+	[ $rc -eq 1 ]
+	grep -q "$U: .*has weights w2, the run is with default" err
+	run -1 grep w2 out.part
+	[ ! -s rej ]
+}
+
 @test "configuration: servers that differ do not go into one run" {
 	rows 5 >in
 	# which of the two is the first to answer, and so the run's, is open

@@ -235,6 +235,31 @@ static void checks(void **state)
 	serve_reply_free(&r);
 }
 
+static void weights(void **state)
+{
+	static const char body[] =
+	    "{\"text\":\"x\",\"output_ids\":[5],\"meta_info\":{\"finish_reason\":"
+	    "{\"type\":\"stop\"},\"weight_version\":\"w2\"}}";
+	static const struct {
+		const char *weights;
+		enum serve_found want;
+	} table[] = {
+	    {NULL, FOUND_GOOD}, {"", FOUND_GOOD}, {"w2", FOUND_GOOD}, {"w", FOUND_WEIGHTS}};
+	struct serve_reply r = {0};
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(serve_reply_read(&r, ROUTE_SGLANG, text(body), &e), 0);
+	for (size_t i = 0; i < COUNT(table); i++) {
+		struct serve_sent sent = {
+		    .max_new_tokens = 4, .context = -1, .weights = table[i].weights};
+
+		assert_int_equal(serve_reply_check(&r, &sent, &e), table[i].want);
+	}
+	assert_string_equal(e.msg, "has weights w2, the run is with w");
+	serve_reply_free(&r);
+}
+
 static void ids_that_are_missing(void **state)
 {
 	struct serve_sent sent = {.max_new_tokens = 4, .want_ids = 1, .context = -1};
@@ -343,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(replies),
 	    cmocka_unit_test(checks),
+	    cmocka_unit_test(weights),
 	    cmocka_unit_test(ids_that_are_missing),
 	    cmocka_unit_test(errors),
 	    cmocka_unit_test(whole_values),
