@@ -7,6 +7,12 @@
 
 #define FREE UINT32_MAX
 
+/* Children are looked for at so many places in all, where real vocabularies need less than a million.
+ * One can be made up whose children fit nowhere below the end of the states, at the square of their
+ * number: from then on they are looked for near the end. */
+#define LOOKS  (1u << 26)
+#define WINDOW 256 /* states before the end, for each child */
+
 struct named {
 	struct span s;
 	int32_t id;
@@ -15,7 +21,9 @@ struct named {
 struct trie {
 	struct core *c;
 	struct named *sorted; /* the tokens by their bytes */
-	size_t cap, low;      /* states there is room for; no state below `low` is free */
+	size_t cap;	      /* states there is room for */
+	size_t low, end;      /* no state below `low` is free; all from `end` on are */
+	size_t looks;	      /* places that were not it */
 };
 
 /* Room for states up to `need`, and the 256 behind them. */
@@ -30,23 +38,36 @@ static void grow(struct trie *t, size_t need)
 		c->state[c->states] = (struct core_state){0, FREE, -1};
 }
 
-/* The lowest base at which all children's states are free. */
-static uint32_t find_base(struct trie *t, const unsigned char *child, size_t n)
+/* From where on to look for a place of the first of n children. */
+static size_t find_from(struct trie *t, unsigned char first, size_t n)
 {
-	size_t first;
+	size_t from;
 
 	while (grow(t, t->low), t->c->state[t->low].check != FREE)
 		t->low++;
-	first = t->low > child[0] ? t->low : (size_t)child[0] + 1;
-	for (;; first++) {
-		size_t base = first - child[0], i = 0;
+	from = t->low;
+	if (t->looks > LOOKS && t->end > from + WINDOW * n)
+		from = t->end - WINDOW * n;
+	return from > first ? from : (size_t)first + 1;
+}
 
+/* The lowest base at which all children's states are free, but for LOOKS. */
+static uint32_t find_base(struct trie *t, const unsigned char *child, size_t n)
+{
+	size_t from = find_from(t, child[0], n), first, base, i;
+
+	for (first = from;; first++) {
+		base = first - child[0];
 		grow(t, base + 255);
-		while (i < n && t->c->state[base + child[i]].check == FREE)
-			i++;
+		for (i = 0; i < n && t->c->state[base + child[i]].check == FREE; i++)
+			continue;
 		if (i == n)
-			return (uint32_t)base;
+			break;
 	}
+	t->looks += first - from;
+	if (t->end <= base + child[n - 1])
+		t->end = base + child[n - 1] + 1;
+	return (uint32_t)base;
 }
 
 /* Tokens that agree in their first `depth` bytes. */

@@ -168,6 +168,37 @@ static void long_pieces_agree(void **state)
 	vocab_free(&v);
 }
 
+/* All pairs of bytes, each followed by the same few bytes, which don't fit into the holes that they
+ * leave: the trie is laid out in seconds all the same, or this takes minutes. */
+static void children_that_fit_nowhere(void **state)
+{
+	static const char next[] = "\x00\x01\x03\x07\x0c\x14\x1e\x2c\x41";
+	struct vocab v = {.rule = VOCAB_RANKS};
+	struct err e = {0};
+	struct core *c;
+	uint64_t r = 3;
+
+	(void)state;
+	for (int i = 0; i < 256; i++)
+		put(&v, &(char){(char)i}, 1);
+	for (int i = 0; i < 65536; i++)
+		put(&v, (char[]){(char)(i >> 8), (char)i}, 2);
+	for (int i = 0; i < 65536 * 9; i++)
+		put(&v, (char[]){(char)(i / 9 >> 8), (char)(i / 9), next[i % 9]}, 3);
+	assert_int_equal(vocab_finish(&v, &e), 0);
+	c = core_build(&v);
+	assert_non_null(c);
+	for (int i = 0; i < 1000; i++) {
+		char text[300];
+
+		for (size_t k = 0; k < sizeof(text); k++)
+			text[k] = k % 3 == 2 ? next[next_random(&r) % 9] : (char)next_random(&r);
+		compare(&v, c, text, sizeof(text));
+	}
+	core_free(c);
+	vocab_free(&v);
+}
+
 static void refuses_what_it_can_not_do(void **state)
 {
 	struct vocab v = {.rule = VOCAB_MERGES};
@@ -197,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(three_ways_agree),
 	    cmocka_unit_test(long_pieces_agree),
+	    cmocka_unit_test(children_that_fit_nowhere),
 	    cmocka_unit_test(refuses_what_it_can_not_do),
 	};
 
