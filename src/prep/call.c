@@ -173,16 +173,11 @@ int prep_calls(struct prep_row *r, struct span v, struct prep_msg *m, const char
  * behind the opening quote. */
 static struct span quoted(struct span s)
 {
-	const char *p = s.p + s.n;
-
-	while (p > s.p && prep_blank(p[-1]))
-		p--;
-	if (p > s.p && p[-1] == '}')
-		p--;
-	while (p > s.p && prep_blank(p[-1]))
-		p--;
-	if (p > s.p && p[-1] == '\'')
-		return (struct span){s.p, (size_t)(p - 1 - s.p)};
+	s = prep_walk_trim_end(s);
+	if (s.n && s.p[s.n - 1] == '}')
+		s = prep_walk_trim_end((struct span){s.p, s.n - 1});
+	if (s.n && s.p[s.n - 1] == '\'')
+		return (struct span){s.p, s.n - 1};
 	return (struct span){0};
 }
 

@@ -23,13 +23,6 @@ static const struct {
     {"FUNCTION RESPONSE:", PREP_TOOL},
 };
 
-static int begins(struct span s, const char *word)
-{
-	size_t n = strlen(word);
-
-	return s.n >= n && !memcmp(s.p, word, n);
-}
-
 static struct span from(struct span s, const char *p)
 {
 	return (struct span){p, (size_t)(s.p + s.n - p)};
@@ -39,7 +32,7 @@ static struct span from(struct span s, const char *p)
 static int marker_at(struct span s)
 {
 	for (int i = 0; i < (int)(sizeof(markers) / sizeof(markers[0])); i++)
-		if (begins(s, markers[i].word))
+		if (prep_begins(s.p, s.p + s.n, markers[i].word))
 			return i;
 	return -1;
 }
@@ -167,13 +160,6 @@ static const char *definition(struct prep_row *r, const char *p, const char *end
 
 #define BRACES_TRIED 100 /* that begin no definition; a text of braces would take for ever */
 
-static struct span without_end_blanks(struct span s)
-{
-	while (s.n && prep_blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
-}
-
 /* Parts the system text: definitions to tools, all else to prose. */
 static void part_system(struct prep_row *r, struct span s, struct buf *prose, struct buf *tools)
 {
@@ -189,7 +175,7 @@ static void part_system(struct prep_row *r, struct span s, struct buf *prose, st
 			tries--;
 			continue;
 		}
-		before = without_end_blanks((struct span){p, (size_t)(brace - p)});
+		before = prep_walk_trim_end((struct span){p, (size_t)(brace - p)});
 		buf_add(prose, before.p, before.n);
 		p = q;
 	}
@@ -216,14 +202,15 @@ static int put_system(struct prep_row *r, struct span s)
 static int read_system(struct prep_row *r)
 {
 	static const char prefix[] = "SYSTEM:";
-	struct span v = rec_get(&r->rec, "system"), s;
+	struct span v = rec_get(&r->rec, "system"), s, t;
 
 	if (span_is_null(v))
 		return 0;
 	if (*v.p != '"')
 		return err_set(r->e, "type", "system: expected a string, not %s", json_kind(v));
 	s = json_text(v, r->arena, NULL);
-	if (begins(prep_walk_trim(s), prefix)) {
+	t = prep_walk_trim(s);
+	if (prep_begins(t.p, t.p + t.n, prefix)) {
 		s = from(s, prep_find(s, prefix) + sizeof(prefix) - 1);
 		while (s.n && prep_blank(*s.p))
 			s = from(s, s.p + 1);

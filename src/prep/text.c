@@ -239,13 +239,6 @@ const char *prep_find(struct span s, const char *what)
 	return NULL;
 }
 
-static int begins(const char *p, const char *end, const char *what)
-{
-	size_t n = strlen(what);
-
-	return (size_t)(end - p) >= n && !memcmp(p, what, n);
-}
-
 #define SPECIAL_MAX 40 /* longest word between the bars that is looked for */
 
 static int word_char(char c)
@@ -263,10 +256,10 @@ static int bar_token(const char *p, const char *end)
 
 	while (q < end && q - p < SPECIAL_MAX && word_char(*q))
 		q++;
-	if (q == p + 2 || !begins(q, end, "|>"))
+	if (q == p + 2 || !prep_begins(q, end, "|>"))
 		return 0;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		if (begins(p, end, plain[i]))
+		if (prep_begins(p, end, plain[i]))
 			return 0;
 	return 1;
 }
@@ -324,7 +317,7 @@ static size_t bracket_token(const char *p, const char *end)
 	size_t found = 0;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		found += (size_t)begins(p, end, words[i]);
+		found += (size_t)prep_begins(p, end, words[i]);
 	return found;
 }
 
@@ -353,13 +346,13 @@ static int count_marks(struct span s, int literal, struct prep_marks *m)
 			return 0;
 		if (*p == '[')
 			m->special += bracket_token(p, end);
-		else if (begins(p, end, "<|"))
+		else if (prep_begins(p, end, "<|"))
 			m->special += (size_t)bar_token(p, end);
-		else if (begins(p, end, "<" FULLWIDTH_BAR))
+		else if (prep_begins(p, end, "<" FULLWIDTH_BAR))
 			m->special++;
-		else if (begins(p, end, "<think>"))
+		else if (prep_begins(p, end, "<think>"))
 			m->think++;
-		else if (begins(p, end, "</think>"))
+		else if (prep_begins(p, end, "</think>"))
 			m->think_end++;
 		p++;
 	}

@@ -13,6 +13,8 @@
 #ifndef E3_PREP_TEXT_H
 #define E3_PREP_TEXT_H
 
+#include <string.h>
+
 #include "base/buf.h"
 
 struct arena;
@@ -61,5 +63,13 @@ int prep_has_call(struct span decoded);
 
 /* The first place of a C string, or NULL. */
 const char *prep_find(struct span s, const char *what);
+
+/* Whether a C string stands at p. */
+static inline int prep_begins(const char *p, const char *end, const char *what)
+{
+	size_t n = strlen(what);
+
+	return (size_t)(end - p) >= n && !memcmp(p, what, n);
+}
 
 #endif

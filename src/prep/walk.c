@@ -5,15 +5,20 @@
 #include <emmintrin.h>
 #endif
 
+struct span prep_walk_trim_end(struct span s)
+{
+	while (s.n && prep_blank(s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
 struct span prep_walk_trim(struct span s)
 {
 	while (s.n && prep_blank(s.p[0])) {
 		s.p++;
 		s.n--;
 	}
-	while (s.n && prep_blank(s.p[s.n - 1]))
-		s.n--;
-	return s;
+	return prep_walk_trim_end(s);
 }
 
 /* p is behind the opening quote; returns past the closing one. */

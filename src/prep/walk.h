@@ -43,7 +43,8 @@ static inline int prep_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Text without the blanks (space, tab, LF, CR) around it. */
+/* Text without the blanks (space, tab, LF, CR) around it; behind it. */
 struct span prep_walk_trim(struct span s);
+struct span prep_walk_trim_end(struct span s);
 
 #endif
