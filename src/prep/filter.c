@@ -50,25 +50,35 @@ int prep_filter_parse(struct prep_filter *f, const char *text, struct err *e)
 	return 0;
 }
 
-/* The JSON value at a path, p NULL where there is none. */
+/* A column, or a member of the object where there is one. */
+static struct span get(struct prep_row *r, struct span object, struct span name)
+{
+	const char *s = arena_strndup(r->arena, name.p, name.n);
+
+	return object.p ? prep_walk_get(object, s) : rec_get(&r->rec, s);
+}
+
+/* The JSON value at a path, p NULL where there is none. A name may have dots itself. */
 static struct span find(struct prep_row *r, struct span path)
 {
-	const char *dot = memchr(path.p, '.', path.n);
-	size_t n = dot ? (size_t)(dot - path.p) : path.n;
-	struct span v = rec_get(&r->rec, arena_strndup(r->arena, path.p, n));
+	struct span v = {0};
 
-	while (v.p && dot) {
-		path.n -= n + 1;
-		path.p = dot + 1;
-		dot = memchr(path.p, '.', path.n);
-		n = dot ? (size_t)(dot - path.p) : path.n;
+	for (;;) {
+		struct span whole = get(r, v, path);
+		const char *dot = memchr(path.p, '.', path.n);
+		size_t n = dot ? (size_t)(dot - path.p) : path.n;
+
+		if (whole.p || !dot)
+			return whole;
+		v = get(r, v, (struct span){path.p, n});
+		if (!v.p)
+			return v;
 		if (*v.p == '"' && !prep_inner_json(r, json_text(v, r->arena, NULL), &v))
 			return (struct span){0};
 		if (*v.p != '{')
 			return (struct span){0};
-		v = prep_walk_get(v, arena_strndup(r->arena, path.p, n));
+		path = (struct span){dot + 1, path.n - n - 1};
 	}
-	return v;
 }
 
 static int holds(const struct prep_filter *f, struct span have, int *none)

@@ -3,11 +3,11 @@
  *	COLUMN[.MEMBER...]OP VALUE	OP is one of = != >= <= > <
  *
  * "average_test_score>=0.7", "target=true", "llm_judgement.logical_correctness.score>=4". Where a
- * member of a column is asked for, the column may also be a string that holds JSON. Values are
- * compared as numbers where both are numbers ("1", "1.0" and 1 are one number; nan is none), else
- * as texts; the orders are for numbers only. A row without such a value has no score: it passes
- * != and fails all else. A value that begins with one of = < > stands behind a blank: "x==1" is an
- * error. */
+ * member of a column is asked for, the column may also be a string that holds JSON; a column or
+ * member that has the whole name, dots and all, goes before. Values are compared as numbers where
+ * both are numbers ("1", "1.0" and 1 are one number; nan is none), else as texts; the orders are for
+ * numbers only. A row without such a value has no score: it passes != and fails all else. A value
+ * that begins with one of = < > stands behind a blank: "x==1" is an error. */
 #ifndef E3_PREP_FILTER_H
 #define E3_PREP_FILTER_H
 
