@@ -1,5 +1,6 @@
 #include "base/prog.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,14 +27,19 @@ int prog_fail(const struct err *e)
 
 _Noreturn void prog_die(const struct err *e)
 {
-	prog_warn("%s", e->msg);
-	exit(prog_status(e));
+	exit(prog_fail(e));
 }
 
 int prog_flush(struct err *e)
 {
-	if (fflush(stdout) != 0)
-		return err_sys(e, "standard output");
+	if (fflush(stdout) != 0) {
+		int gone = errno == EPIPE;
+
+		err_sys(e, "standard output");
+		if (gone)
+			e->class = "pipe";
+		return -1;
+	}
 	if (ferror(stdout)) /* and the reason is gone */
 		return err_set(e, "system", "standard output: write error");
 	return 0;

@@ -22,15 +22,15 @@ enum {
 int prog_status(const struct err *e);
 
 /* "NAME: message" on stderr; prog_status. Of an error of class "pipe", an output whose reader has
- * gone, nothing is said and the status is SIGPIPE's: for programs that ignore it for their sockets'
- * sake, and end as those that do not. */
+ * gone, nothing is said and the status is SIGPIPE's: a program that ignores it, for its sockets' sake
+ * or since it was started so, ends as one that does not. */
 int prog_fail(const struct err *e);
 
-/* "NAME: message" on stderr, exit with prog_status. */
+/* The same, and the end. */
 _Noreturn void prog_die(const struct err *e);
 
-/* Sends off what was printed on standard output: 0, or -1 where any of it is lost. Each program that
- * prints outside its stream of records ends with it. */
+/* Sends off what was printed on standard output: 0, or -1 where any of it is lost; class "pipe" where
+ * its reader has gone. Each program that prints outside its stream of records ends with it. */
 int prog_flush(struct err *e);
 
 /* "NAME: message" on stderr, in one write: the programs of a pipeline share it. */

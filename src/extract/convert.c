@@ -236,12 +236,11 @@ int convert_run(const struct extract_opts *o)
 		if (f)
 			take_back(&c);
 		flow_abort(f);
-		say("%s", e.msg);
 	}
 	plan_close(&c.plan);
 	records_free(&c.records);
 	folders_free(&c.folders);
 	if (c.out_lock >= 0)
 		close(c.out_lock);
-	return rc < 0 ? prog_status(&e) : EXIT_DONE;
+	return rc < 0 ? prog_fail(&e) : EXIT_DONE;
 }

@@ -178,7 +178,5 @@ int verify_run(const struct extract_opts *o)
 		flow_abort(f);
 	}
 	records_free(&records);
-	if (rc < 0)
-		say("%s", e.msg);
-	return rc < 0 ? prog_status(&e) : EXIT_DONE;
+	return rc < 0 ? prog_fail(&e) : EXIT_DONE;
 }

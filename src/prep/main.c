@@ -348,8 +348,7 @@ int main(int argc, char **argv)
 		rc = EXIT_DONE;
 	} else {
 		flow_abort(run.flow);
-		prog_warn("%s", e.msg);
-		rc = prog_status(&e);
+		rc = prog_fail(&e);
 	}
 	prep_pick_close(run.pick);
 	prep_explain_close(run.explain);

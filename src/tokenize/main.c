@@ -145,9 +145,7 @@ int main(int argc, char **argv)
 	check(&o);
 	plain = o.text || o.whole || o.count || o.pieces || o.decode;
 	rc = plain ? tok_text(&o, &e) : records(&o, &e);
-	if (rc < 0)
-		prog_warn("%s", e.msg);
 	opt_list_free(&o.flow.files);
 	opt_list_free(&o.keep);
-	return rc < 0 ? prog_status(&e) : EXIT_DONE;
+	return rc < 0 ? prog_fail(&e) : EXIT_DONE;
 }

@@ -327,6 +327,15 @@ ids() {
 	[[ "$output" == "e3-merge: same: named for two outputs"* ]]
 }
 
+@test "a reader that goes away ends it as SIGPIPE does, and without a word" {
+	some 5000 >in
+	for p in - "''"; do
+		run bash -c "trap $p PIPE; set -o pipefail; e3-merge -q in | head -n 1 >/dev/null"
+		[ "$status" -eq 141 ]
+		[ -z "$output" ]
+	done
+}
+
 @test "a full disk and a missing file are errors, and leave nothing" {
 	some 50 >in
 	run e3-merge -q -o /dev/full in

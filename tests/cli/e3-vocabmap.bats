@@ -229,6 +229,18 @@ vm() {
 	[ "$(i64 out/d2t-2.npy)" = " 1 2 " ]
 }
 
+@test "a reader that goes away ends it as SIGPIPE does, and without a word" {
+	rec a 1 1 >in
+	for p in - "''"; do
+		rm -f gone
+		run bash -c "trap $p PIPE; set -o pipefail
+			{ until [ -e gone ]; do sleep 0.01; done
+			e3-vocabmap -q --target-vocab 10 --draft-vocab 2 in; } | { exec <&-; : >gone; }"
+		[ "$status" -eq 141 ]
+		[ -z "$output" ]
+	done
+}
+
 @test "write errors reach the exit status" {
 	rec a 1 1 >in
 	run e3-vocabmap --target-vocab 10 --draft-vocab 2 -o /dev/full in
