@@ -425,7 +425,7 @@ while True:
 	serve --latency 1000
 	a=$U
 	serve --latency 100
-	rows 60 >in
+	rows 120 >in
 	echo "$a" >servers
 	e3-infer --servers servers --model "$MODEL" --concurrency 2 --max-new-tokens 64 -o out in 2>err &
 	I=$!
@@ -437,7 +437,7 @@ while True:
 	kill -HUP $I
 	tells "$a: up, 2 of 2 in flight"
 	wait $I
-	once 60 out
+	once 120 out
 }
 
 @test "the servers file is read again on SIGHUP" {
