@@ -14,6 +14,8 @@ setup() {
 
 teardown() {
 	for p in $PIDS; do
+		# a loop that stands still starts no other child
+		kill -STOP "$p" 2>/dev/null || true
 		pkill -9 -P "$p" 2>/dev/null || true
 		kill -9 "$p" 2>/dev/null || true
 		wait "$p" 2>/dev/null || true
