@@ -295,12 +295,55 @@ static int exec_macro(struct rt *rt, struct frame *f, const struct node *n)
 	return FLOW_NEXT;
 }
 
+/* Nothing escapes what is added to it. */
+static int is_bare(const struct value *v)
+{
+	return v->kind == V_STR && !(v->flags & STR_SAFE);
+}
+
+/* a + b + c ...: bare strings are printed one after the other, without making their sum. */
+static int print_sum(struct rt *rt, struct frame *f, const struct node *n)
+{
+	const struct node **term;
+	struct value *v, sum;
+	size_t last = 0;
+	int bare = 1;
+
+	for (const struct node *p = n->a; p->kind == N_ADD; p = p->a)
+		last++;
+	term = rt_array(rt, last + 1, sizeof(*term));
+	v = rt_array(rt, last + 1, sizeof(*v));
+	term[0] = n->a;
+	for (size_t i = last; i > 0; i--, term[0] = term[0]->a)
+		term[i] = term[0];
+	for (size_t i = 0; i <= last; i++) {
+		if (rt_step(rt, 0) < 0 || eval(rt, f, i > 0 ? term[i]->b : term[0], &v[i]) < 0)
+			return -1;
+		if (bare && is_bare(&v[i]))
+			continue;
+		for (size_t k = bare ? 1 : i; k <= i; k++) {
+			rt->at = term[k];
+			if (arith_binary(rt, N_ADD, &v[0], &v[k], &sum) < 0)
+				return -1;
+			v[0] = sum;
+		}
+		bare = 0;
+	}
+	rt->at = n;
+	for (size_t i = 0; i <= (bare ? last : 0); i++)
+		if (rt_print(rt, &v[i]) < 0)
+			return -1;
+	return 0;
+}
+
 static int exec_print(struct rt *rt, struct frame *f, const struct node *n)
 {
 	struct value v;
 
 	if (n->a->kind == N_CALL)
 		return eval_call(rt, f, n->a, &v, 1);
+	if (n->a->kind == N_ADD)
+		return print_sum(rt, f, n);
 	if (eval(rt, f, n->a, &v) < 0)
 		return -1;
 	rt->at = n;

@@ -59,6 +59,30 @@ static void expressions(void **state)
 	check_rows(rows, LEN(rows));
 }
 
+/* Printed at once, without making the sum, where that is the same. */
+static void printed_sums(void **state)
+{
+	static const struct row rows[] = {
+	    {"{{ 'a' + s + 'b' + s[1:] + '' + 'c' }}", "{\"s\": \"xyz\"}", "axyzbyzc"},
+	    {"{{ 1 + 2 + 3 }} {{ [1] + [2] + [3] }} {{ (1,) + (2,) }}", NULL, "6 [1, 2, 3] (1, 2)"},
+	    {"{{ '<' + '&'|safe + '>' }} {{ '<' + '>' + '&'|safe }} {{ '&'|safe + '<' + '>' }}",
+		NULL, "&lt;&&gt; &lt;&gt;& &&lt;&gt;"},
+	    {"{{ 'a' + ('b' + 'c') + ('d' ~ 1) }} {{ ('x' + 'y')|upper + 'z' }}", NULL,
+		"abcd1 XYz"},
+	    {"{{ 'a' + 'b' + 1 + x.y }}", NULL,
+		"!t:1:14: no '+' of values of type 'str' and 'int'"},
+	    {"{{ 'a' + x.y + 1 }}", NULL, "!t:1:11: 'x' is undefined"},
+	    {"{{ 'a' + 'b' + x }}", NULL, "!t:1:14: 'x' is undefined"},
+	    {"{{ 1 + 'a' + 'b' }}", NULL, "!t:1:6: no '+' of values of type 'int' and 'str'"},
+	    {"{% macro m() %}{{ 'a' + 'b' }}{% endmacro %}{{ 'c' + m() + 'd' }}"
+	     "{% set t %}{{ 'e' + 'f' }}{% endset %}{{ t + t }}",
+		NULL, "cabdefef"},
+	};
+
+	(void)state;
+	check_rows(rows, LEN(rows));
+}
+
 static void undefined_values(void **state)
 {
 	static const struct row rows[] = {
@@ -232,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(white_space),
 	    cmocka_unit_test(expressions),
+	    cmocka_unit_test(printed_sums),
 	    cmocka_unit_test(undefined_values),
 	    cmocka_unit_test(attributes),
 	    cmocka_unit_test(scopes),
