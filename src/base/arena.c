@@ -14,6 +14,13 @@ struct arena_chunk {
 	_Alignas(16) char data[];
 };
 
+static void use(struct arena *a, struct arena_chunk *c)
+{
+	a->top = c;
+	a->at = c ? c->data : NULL;
+	a->left = c ? c->size : 0;
+}
+
 static void add_chunk(struct arena *a, size_t need)
 {
 	size_t size = a->top ? a->top->size * 2 : CHUNK_MIN;
@@ -26,22 +33,20 @@ static void add_chunk(struct arena *a, size_t need)
 	c = xmalloc(sizeof(*c) + size);
 	c->next = a->top;
 	c->size = size;
-	a->top = c;
-	a->used = 0;
+	use(a, c);
 }
 
-void *arena_alloc(struct arena *a, size_t n)
+void *arena_alloc_more(struct arena *a, size_t n)
 {
 	size_t need = (n + 15) & ~(size_t)15;
-	void *p;
 
 	if (need < n)
 		return xreallocarray(NULL, n, 2); /* overflow: ends the program */
-	if (!a->top || a->top->size - a->used < need)
+	if (!a->top || need > a->left)
 		add_chunk(a, need);
-	p = a->top->data + a->used;
-	a->used += need;
-	return p;
+	a->at += need;
+	a->left -= need;
+	return a->at - need;
 }
 
 void *arena_array(struct arena *a, size_t n, size_t size)
@@ -102,8 +107,7 @@ void arena_reset(struct arena *a)
 	free_chunks(a->top, largest);
 	if (largest)
 		largest->next = NULL;
-	a->top = largest;
-	a->used = 0;
+	use(a, largest);
 }
 
 void arena_free(struct arena *a)

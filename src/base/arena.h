@@ -15,10 +15,24 @@ struct arena_chunk;
 
 struct arena {
 	struct arena_chunk *top;
-	size_t used; /* of the top chunk */
+	char *at;    /* of the top chunk; aligned */
+	size_t left; /* bytes from there; a multiple of 16 */
 };
 
-void *arena_alloc(struct arena *a, size_t n);
+void *arena_alloc_more(struct arena *a, size_t n); /* where the top chunk may not do */
+
+static inline void *arena_alloc(struct arena *a, size_t n)
+{
+	size_t need = (n + 15) & ~(size_t)15;
+	char *p = a->at;
+
+	if (n == 0 || n > a->left)
+		return arena_alloc_more(a, n);
+	a->at += need;
+	a->left -= need;
+	return p;
+}
+
 void *arena_array(struct arena *a, size_t n, size_t size); /* the product checked */
 void *arena_dup(struct arena *a, const void *p, size_t n);
 char *arena_strndup(struct arena *a, const char *p, size_t n);
