@@ -56,7 +56,7 @@ enum node_kind {
 	N_CONCAT,  /* list */
 	N_COMPARE, /* a, list: N_OPERAND... */
 	N_OPERAND, /* op: enum compare_op, a */
-	N_ATTR,	   /* a, name */
+	N_ATTR,	   /* a, name; extra: ATTR_KEY */
 	N_ITEM,	   /* a, b: index */
 	N_SLICE,   /* a, b: start, c: stop, d: step; each NULL or an expression */
 	N_CALL,	   /* a: what is called, list: arguments */
@@ -72,6 +72,9 @@ enum compare_op { CMP_EQ, CMP_NE, CMP_LT, CMP_LE, CMP_GT, CMP_GE, CMP_IN, CMP_NO
 
 /* What a macro's body uses besides its parameters; each has a slot behind theirs, in this order. */
 enum { MACRO_CALLER = 1, MACRO_KWARGS = 2, MACRO_VARARGS = 4 };
+
+/* Of a dict the name can only be a key. */
+enum { ATTR_KEY = 1 };
 
 #define NO_SLOT UINT16_MAX
 

@@ -21,6 +21,11 @@ static int is_dunder(struct span name)
 	return 0;
 }
 
+int attr_is_key(struct span name)
+{
+	return !is_dunder(name) && !callable_find(methods_dict, name);
+}
+
 static void undef_of(
     const struct value *of, enum undef_kind kind, struct span name, struct value *out)
 {

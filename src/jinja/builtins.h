@@ -42,6 +42,7 @@ const struct callable *func_find(struct span name);
 /* The method of a value, or NULL. fn may be method_refused (the sandbox's) or method_unsupported:
  * Python has it, we don't. */
 const struct callable *method_find(const struct value *of, struct span name);
+int attr_is_key(struct span name); /* no dict has it as an attribute */
 int method_refused(struct rt *rt, const struct call *c, struct value *out);
 int method_unsupported(struct rt *rt, const struct call *c, struct value *out);
 

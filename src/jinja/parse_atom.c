@@ -358,6 +358,7 @@ static struct node *parse_dot(struct parser *p, struct node *of)
 		return n;
 	}
 	n->name = p->tok->s;
+	n->extra = attr_is_key(n->name) ? ATTR_KEY : 0;
 	return need(p, T_NAME) == 0 ? n : NULL;
 }
 

@@ -46,14 +46,11 @@ int rt_room(struct rt *rt, size_t n, size_t size)
 	return 0;
 }
 
-int rt_step(struct rt *rt, size_t bytes)
+int rt_limits(struct rt *rt)
 {
-	rt->steps += 1 + bytes / 32;
 	if (rt->steps > rt->max.steps)
 		return rt_fail(rt, "the template takes more than %zu steps", rt->max.steps);
-	if (rt->used > rt->max.memory)
-		return rt_room(rt, 0, 1);
-	return 0;
+	return rt_room(rt, 0, 1);
 }
 
 static int check_room(struct rt *rt, size_t n)

@@ -51,8 +51,15 @@ void *rt_alloc(struct rt *rt, size_t n);
 void *rt_array(struct rt *rt, size_t n, size_t size);
 int rt_room(struct rt *rt, size_t n, size_t size); /* whether n * size more bytes are allowed */
 
+/* Fails where steps or memory are used up. */
+int rt_limits(struct rt *rt);
+
 /* One step, and one for every 32 bytes. */
-int rt_step(struct rt *rt, size_t bytes);
+static inline int rt_step(struct rt *rt, size_t bytes)
+{
+	rt->steps += 1 + bytes / 32;
+	return rt->steps > rt->max.steps || rt->used > rt->max.memory ? rt_limits(rt) : 0;
+}
 
 /* Into the output. */
 int rt_emit(struct rt *rt, const char *p, size_t n, uint32_t origin);

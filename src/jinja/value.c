@@ -9,31 +9,6 @@
 #include "jinja/text.h"
 #include "json/val.h"
 
-void value_none(struct value *out)
-{
-	*out = (struct value){.kind = V_NONE};
-}
-
-void value_bool(struct value *out, int b)
-{
-	*out = (struct value){.kind = V_BOOL, .u.i = b};
-}
-
-void value_int(struct value *out, int64_t i)
-{
-	*out = (struct value){.kind = V_INT, .u.i = i};
-}
-
-void value_float(struct value *out, double d)
-{
-	*out = (struct value){.kind = V_FLOAT, .u.d = d};
-}
-
-void value_str(struct value *out, const char *p, size_t n)
-{
-	*out = (struct value){.kind = V_STR, .u.s = {p, n, NULL}};
-}
-
 void value_undef(struct value *out, enum undef_kind kind, const char *p, size_t n)
 {
 	*out = (struct value){.kind = V_UNDEF, .flags = (uint8_t)kind, .u.s = {p, n, NULL}};

@@ -103,11 +103,32 @@ struct macro {
 		.kind = V_STR, .u = {.s = {.p = (text), .n = sizeof(text) - 1} } \
 	}
 
-void value_none(struct value *out);
-void value_bool(struct value *out, int b);
-void value_int(struct value *out, int64_t i);
-void value_float(struct value *out, double d);
-void value_str(struct value *out, const char *p, size_t n); /* borrowed */
+static inline void value_none(struct value *out)
+{
+	*out = (struct value){.kind = V_NONE};
+}
+
+static inline void value_bool(struct value *out, int b)
+{
+	*out = (struct value){.kind = V_BOOL, .u.i = b};
+}
+
+static inline void value_int(struct value *out, int64_t i)
+{
+	*out = (struct value){.kind = V_INT, .u.i = i};
+}
+
+static inline void value_float(struct value *out, double d)
+{
+	*out = (struct value){.kind = V_FLOAT, .u.d = d};
+}
+
+/* Borrowed. */
+static inline void value_str(struct value *out, const char *p, size_t n)
+{
+	*out = (struct value){.kind = V_STR, .u.s = {p, n, NULL}};
+}
+
 void value_undef(struct value *out, enum undef_kind kind, const char *p, size_t n);
 void value_of_json(struct rt *rt, const struct jval *j, struct value *out);
 
