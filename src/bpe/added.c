@@ -173,6 +173,7 @@ int added_next(const struct added *a, struct span text, struct added_match *m)
 		if (!t)
 			continue;
 		m->id = t->id;
+		m->flags = t->flags;
 		m->begin = at;
 		m->end = m->next = at + t->n;
 		if (!(t->flags & ADDED_SINGLE_WORD) || stands_alone(text, at, at + t->n)) {

@@ -55,6 +55,7 @@ const struct added_token *added_find(const struct added *a, const char *name, si
 
 struct added_match {
 	int32_t id;
+	unsigned flags;
 	size_t begin, end;	  /* what it takes of the text, white space included */
 	size_t next;		  /* where to look on */
 	size_t seen[ADDED_FIRST]; /* where each first byte stands next; old if before next */

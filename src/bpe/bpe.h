@@ -54,6 +54,18 @@ struct bpe_text {
 int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struct ints *ids,
     struct ints *starts, struct err *e);
 
+/* An added token that bpe_encode found in a text. */
+struct bpe_mark {
+	int32_t id;
+	size_t number;	   /* among the ids that were appended */
+	size_t begin, end; /* its bytes, with the white space that it takes */
+	int minds_next;	   /* whether and how far it is there depends on the character behind it */
+	int moved;	   /* it stands where the text was changed before it was encoded */
+};
+
+/* Those of the last bpe_encode, in order; they live until the next. */
+const struct bpe_mark *bpe_marks(const struct bpe_work *w, size_t *n);
+
 /* Appends the bytes of the ids, specials as their names. Class "range" on an id without a token.
  * The bytes need not be UTF-8. */
 int bpe_decode(const struct bpe *b, const int32_t *ids, size_t n, struct buf *out, struct err *e);

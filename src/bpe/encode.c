@@ -17,6 +17,8 @@ struct bpe_work {
 	struct plain plain;
 	struct buf repaired, normal;
 	struct moves repairs, norms;
+	struct bpe_mark *mark;
+	size_t marks, mark_cap;
 };
 
 struct bpe_work *bpe_work_open(const struct bpe *b)
@@ -38,7 +40,14 @@ void bpe_work_close(struct bpe_work *w)
 	buf_free(&w->normal);
 	moves_free(&w->repairs);
 	moves_free(&w->norms);
+	free(w->mark);
 	free(w);
+}
+
+const struct bpe_mark *bpe_marks(const struct bpe_work *w, size_t *n)
+{
+	*n = w->marks;
+	return w->mark;
 }
 
 /* One call of bpe_encode. */
@@ -47,35 +56,64 @@ struct encoding {
 	struct bpe_work *w;
 	struct ints *ids, *starts; /* starts may be NULL */
 	unsigned flags;
+	size_t base; /* ids that were there before */
 };
 
-static void put(struct encoding *x, int32_t id, size_t at)
+/* How many places, of ids and of added tokens, were noted at some time. */
+struct noted {
+	size_t starts, marks;
+};
+
+static struct noted noted(const struct encoding *x)
 {
-	ints_push(x->ids, id);
+	return (struct noted){x->starts ? x->starts->n : 0, x->w->marks};
+}
+
+static void put(struct encoding *x, const struct added_match *m)
+{
+	struct bpe_work *w = x->w;
+
+	w->mark = xgrow(w->mark, &w->mark_cap, w->marks + 1, sizeof(*w->mark));
+	w->mark[w->marks++] =
+	    (struct bpe_mark){m->id, x->ids->n - x->base, m->begin, m->end, m->flags != 0, 0};
+	ints_push(x->ids, m->id);
 	if (x->starts)
-		ints_push(x->starts, (int32_t)at);
+		ints_push(x->starts, (int32_t)m->begin);
 }
 
-/* Adds `base` to the starts from number `first` on. */
-static void shift(struct encoding *x, size_t first, size_t base)
+/* Adds `base` to the places noted since. */
+static void shift(struct encoding *x, struct noted since, size_t base)
 {
-	if (x->starts && base > 0)
-		for (size_t i = first; i < x->starts->n; i++)
-			x->starts->v[i] += (int32_t)base;
+	if (base == 0)
+		return;
+	for (size_t i = since.starts; x->starts && i < x->starts->n; i++)
+		x->starts->v[i] += (int32_t)base;
+	for (size_t i = since.marks; i < x->w->marks; i++) {
+		x->w->mark[i].begin += base;
+		x->w->mark[i].end += base;
+	}
 }
 
-/* The starts from number `first` on are offsets in a changed text: makes them offsets in the text
- * it came from. */
-static void move_back(struct encoding *x, size_t first, const struct moves *m)
+/* The places noted since are offsets in a changed text: makes them offsets in the text it came
+ * from, n bytes that became `changed`. */
+static void move_back(
+    struct encoding *x, struct noted since, const struct moves *m, size_t changed, size_t n)
 {
 	size_t hint = 0;
 
-	if (x->starts)
-		for (size_t i = first; i < x->starts->n; i++)
-			x->starts->v[i] = (int32_t)moves_origin(m, (size_t)x->starts->v[i], &hint);
+	for (size_t i = since.starts; x->starts && i < x->starts->n; i++)
+		x->starts->v[i] = (int32_t)moves_origin(m, (size_t)x->starts->v[i], &hint);
+	hint = 0;
+	for (size_t i = since.marks; i < x->w->marks; i++) {
+		struct bpe_mark *k = &x->w->mark[i];
+
+		k->begin = moves_origin(m, k->begin, &hint);
+		k->end = k->end == changed ? n : moves_origin(m, k->end, &hint);
+		k->moved = 1;
+	}
 }
 
-/* The encoders below append starts that are offsets in the text they are given. */
+/* The encoders below note places that are offsets in the text they are given. */
 
 static void encode_segment(struct encoding *x, struct span text)
 {
@@ -87,10 +125,11 @@ static void encode_segment(struct encoding *x, struct span text)
 	}
 	split_start(&s, x->b->split, text.p, text.n);
 	while (s.pos < s.n) {
-		size_t at = s.pos, first = x->starts ? x->starts->n : 0, end = split_next(&s);
+		size_t at = s.pos, end = split_next(&s);
+		struct noted before = noted(x);
 
 		plain_piece(&x->b->vocab, &x->w->plain, text.p + at, end - at, x->ids, x->starts);
-		shift(x, first, at);
+		shift(x, before, at);
 	}
 }
 
@@ -103,7 +142,8 @@ static void encode_around(struct encoding *x, const struct added *a, struct span
 	int more;
 
 	do {
-		size_t first = x->starts ? x->starts->n : 0, from = done;
+		struct noted before = noted(x);
+		size_t from = done;
 
 		more = !(x->flags & BPE_NO_SPECIAL) && added_next(a, text, &m);
 		if (!more || m.begin > from) {
@@ -111,10 +151,10 @@ static void encode_around(struct encoding *x, const struct added *a, struct span
 
 			if (n > 0)
 				between(x, (struct span){text.p + from, n});
-			shift(x, first, from);
+			shift(x, before, from);
 		}
 		if (more) {
-			put(x, m.id, m.begin);
+			put(x, &m);
 			done = m.end;
 		}
 	} while (more);
@@ -127,8 +167,8 @@ static void encode_normalized(struct encoding *x, struct span text)
 
 static void encode_between_raw(struct encoding *x, struct span text)
 {
+	struct noted before = noted(x);
 	struct bpe_work *w = x->w;
-	size_t first = x->starts ? x->starts->n : 0;
 
 	if (!x->b->nfc || nfc_quick(text.p, text.n) == text.n) {
 		encode_normalized(x, text);
@@ -137,7 +177,7 @@ static void encode_between_raw(struct encoding *x, struct span text)
 	buf_reset(&w->normal);
 	nfc_apply(&w->normal, &w->norms, text.p, text.n);
 	encode_normalized(x, (struct span){w->normal.data, w->normal.len});
-	move_back(x, first, &w->norms);
+	move_back(x, before, &w->norms, w->normal.len, text.n);
 }
 
 static void encode_slice(struct encoding *x, struct span text)
@@ -152,10 +192,10 @@ static void encode_stretch(struct encoding *x, struct span text)
 
 	cuts_start(&c, text.p, text.n);
 	while ((end = cuts_next(&c)) > at) {
-		size_t first = x->starts ? x->starts->n : 0;
+		struct noted before = noted(x);
 
 		encode_slice(x, (struct span){text.p + at, end - at});
-		shift(x, first, at);
+		shift(x, before, at);
 		at = end;
 	}
 }
@@ -191,10 +231,13 @@ static struct span repair(struct bpe_work *w, struct span t)
 int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struct ints *ids,
     struct ints *starts, struct err *e)
 {
-	struct encoding x = {b, w, ids, starts, t.flags};
+	struct encoding x = {b, w, ids, starts, t.flags, ids->n};
 	struct span text = {t.p, t.n};
-	size_t ok = utf8_valid(t.p, t.n), first = starts ? starts->n : 0;
+	size_t ok = utf8_valid(t.p, t.n);
+	struct noted before;
 
+	w->marks = 0;
+	before = noted(&x);
 	if (t.n > INT32_MAX / 3)
 		return err_set(e, "range", "a text of more than %d bytes", INT32_MAX / 3);
 	if (ok < t.n && !(t.flags & BPE_REPLACE))
@@ -206,6 +249,6 @@ int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struc
 	else
 		encode_slice(&x, text);
 	if (ok < t.n)
-		move_back(&x, first, &w->repairs);
+		move_back(&x, before, &w->repairs, w->repaired.len, t.n);
 	return 0;
 }

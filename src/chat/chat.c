@@ -152,7 +152,8 @@ void chat_work_close(struct chat_work *w)
 	ints_free(&w->ids);
 	ints_free(&w->starts);
 	ints_free(&w->some);
-	ints_free(&w->some_starts);
+	free(w->marks.v);
+	free(w->some_marks.v);
 	ints_free(&w->seq);
 	ints_free(&w->seq_starts);
 	ints_free(&w->answer);

@@ -3,14 +3,15 @@
  * Prompts of one conversation begin alike, so the last prompt's text and ids are kept: the ids of
  * the common part stand, up to the last added token in it, and only the rest is encoded. That is
  * exact because the encoder cuts text at added tokens before anything else, and none of the
- * tokenizers in use has an added token that begins with another; a token that swallows white space
- * beside it is no such border. */
+ * tokenizers in use has an added token that begins with another. */
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "chat/impl.h"
 
-#define BLOCK 4096
+#define BLOCK	       4096
+#define CHAR_MAX_BYTES 4
 
 /* From byte i on, where a and b differ or end. */
 static size_t common_prefix(const char *a, const char *b, size_t i, size_t n)
@@ -22,43 +23,28 @@ static size_t common_prefix(const char *a, const char *b, size_t i, size_t n)
 	return i;
 }
 
-/* Whether token k of the last prompt is an added token, whole and without swallowed blanks, that
- * ends at or before `limit`; its end in *end. */
-static int is_border(const struct chat_work *w, size_t k, size_t limit, size_t *end)
+/* Whether the ids through m are those of the text before m.end whatever is behind byte `same`. */
+static int is_border(const struct bpe_mark *m, size_t same)
 {
-	struct span name;
-	size_t at = (size_t)w->starts.v[k];
-
-	if (!bpe_is_special(w->c->bpe, w->ids.v[k]))
-		return 0;
-	name = bpe_token(w->c->bpe, w->ids.v[k]);
-	*end = at + name.n;
-	if (*end > limit || (k + 1 < w->ids.n && (size_t)w->starts.v[k + 1] != *end))
-		return 0;
-	return memcmp(w->text.data + at, name.p, name.n) == 0;
+	return !m->moved && m->end + (m->minds_next ? CHAR_MAX_BYTES : 0) <= same;
 }
 
 /* Keeps the text and the ids of the common part, of which `same` bytes are known to be so; returns
  * where the text to be encoded begins. */
 static size_t keep_common(struct chat_work *w, const struct buf *text, size_t same)
 {
-	size_t n = w->text.len < text->len ? w->text.len : text->len;
-	size_t lo = 0, hi = w->ids.n, end = 0;
+	size_t n = w->text.len < text->len ? w->text.len : text->len, k = w->marks.n;
+	const struct bpe_mark *m = w->marks.v;
 
 	same = common_prefix(w->text.data, text->data, same < n ? same : n, n);
 	w->text.len = same;
-	while (lo < hi) { /* the first token that begins at or after `same` */
-		size_t mid = lo + (hi - lo) / 2;
-
-		if ((size_t)w->starts.v[mid] < same)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo > 0 && !is_border(w, lo - 1, same, &end))
-		lo--;
-	w->ids.n = w->starts.n = lo;
-	return lo > 0 ? end : 0;
+	while (k > 0 && !is_border(&m[k - 1], same))
+		k--;
+	w->marks.n = k;
+	w->ids.n = k > 0 ? m[k - 1].number + 1 : 0;
+	if (w->starts.n > w->ids.n)
+		w->starts.n = w->ids.n;
+	return k > 0 ? m[k - 1].end : 0;
 }
 
 /* Whether all of [from, end) is template text. *run is where the search goes on. */
@@ -80,13 +66,30 @@ struct rest {
 	const struct jinja_out *text;
 	size_t from;
 	unsigned flags;
-	struct ints *ids, *starts;
+	struct ints *ids, *starts; /* starts and marks may be NULL */
+	struct marks *marks;
 };
+
+static void add_marks(struct chat_work *w, struct marks *to, size_t number, size_t from)
+{
+	size_t n;
+	const struct bpe_mark *mark = bpe_marks(w->bpe, &n);
+
+	to->v = xgrow(to->v, &to->cap, to->n + n, sizeof(*to->v));
+	for (size_t i = 0; i < n; i++) {
+		struct bpe_mark m = mark[i];
+
+		m.number += number;
+		m.begin += from;
+		m.end += from;
+		to->v[to->n++] = m;
+	}
+}
 
 static int add_plain(struct chat_work *w, const struct rest *r, size_t from, size_t end,
     unsigned more, struct err *e)
 {
-	size_t first = r->starts ? r->starts->n : 0;
+	size_t number = r->ids->n, first = r->starts ? r->starts->n : 0;
 	struct bpe_text t;
 
 	if (from == end)
@@ -96,6 +99,8 @@ static int add_plain(struct chat_work *w, const struct rest *r, size_t from, siz
 		return -1;
 	for (size_t i = first; r->starts && i < r->starts->n; i++)
 		r->starts->v[i] += (int32_t)from;
+	if (r->marks)
+		add_marks(w, r->marks, number, from);
 	return 0;
 }
 
@@ -104,26 +109,24 @@ static int add_plain(struct chat_work *w, const struct rest *r, size_t from, siz
 static int add_pieces(struct chat_work *w, const struct rest *r, struct err *e)
 {
 	const size_t end = r->text->text.len;
-	struct rest look = {r->text, r->from, r->flags, &w->some, &w->some_starts};
+	struct rest look = {r->text, r->from, r->flags, &w->some, NULL, &w->some_marks};
 	size_t at = r->from, run = 0;
 
 	ints_reset(&w->some);
-	ints_reset(&w->some_starts);
+	w->some_marks.n = 0;
 	if (add_plain(w, &look, r->from, end, 0, e) < 0)
 		return -1;
-	for (size_t k = 0; k < w->some.n; k++) {
-		size_t s = (size_t)w->some_starts.v[k];
-		size_t next = k + 1 < w->some.n ? (size_t)w->some_starts.v[k + 1] : end;
+	for (size_t k = 0; k < w->some_marks.n; k++) {
+		const struct bpe_mark *m = &w->some_marks.v[k];
 
-		if (!bpe_is_special(w->c->bpe, w->some.v[k]) ||
-		    !from_template(r->text, s, next, &run))
+		if (!from_template(r->text, m->begin, m->end, &run))
 			continue;
-		if (add_plain(w, r, at, s, BPE_NO_SPECIAL, e) < 0)
+		if (add_plain(w, r, at, m->begin, BPE_NO_SPECIAL, e) < 0)
 			return -1;
-		ints_push(r->ids, w->some.v[k]);
+		ints_push(r->ids, m->id);
 		if (r->starts)
-			ints_push(r->starts, (int32_t)s);
-		at = next;
+			ints_push(r->starts, (int32_t)m->begin);
+		at = m->end;
 	}
 	return add_plain(w, r, at, end, BPE_NO_SPECIAL, e);
 }
@@ -140,28 +143,33 @@ static int add_rest(struct chat_work *w, const struct rest *r, unsigned how, str
 int chat_encode(struct chat_work *w, const struct jinja_out *text, unsigned how, struct ints *ids,
     struct ints *starts, struct err *e)
 {
-	struct rest r = {text, 0, how & ENC_HF_COMPAT ? BPE_HF_COMPAT : 0, ids, starts};
+	struct rest r = {text, 0, how & ENC_HF_COMPAT ? BPE_HF_COMPAT : 0, ids, starts, NULL};
 
 	return add_rest(w, &r, how, e);
+}
+
+static void forget_prompt(struct chat_work *w)
+{
+	w->ids.n = w->starts.n = w->marks.n = w->text.len = 0;
 }
 
 int chat_encode_prompt(struct chat_work *w, unsigned how, struct err *e)
 {
 	const struct buf *text = &w->prompt.text;
 	size_t same = w->prompt.renderings == w->rendering + 1 ? w->prompt.same : 0;
-	struct rest r = {
-	    &w->prompt, 0, how & ENC_HF_COMPAT ? BPE_HF_COMPAT : 0, &w->ids, &w->starts};
+	struct rest r = {&w->prompt, 0, how & ENC_HF_COMPAT ? BPE_HF_COMPAT : 0, &w->ids,
+	    how & ENC_STARTS ? &w->starts : NULL, &w->marks};
 
 	/* the wrapper's cuts count from the start of a stretch, and equal bytes may be template
 	 * text in one prompt and a message's in another: nothing is kept then */
-	if (how == 0 && w->how == 0)
+	if (how == w->how && !(how & (ENC_NO_SPECIAL_IN_CONTENT | ENC_HF_COMPAT)))
 		r.from = keep_common(w, text, same);
 	else
-		w->ids.n = w->starts.n = w->text.len = 0;
+		forget_prompt(w);
 	w->how = how;
 	w->rendering = w->prompt.renderings;
 	if (add_rest(w, &r, how, e) < 0) {
-		w->ids.n = w->starts.n = w->text.len = 0;
+		forget_prompt(w);
 		return -1;
 	}
 	if (text->len > w->text.len)

@@ -46,6 +46,12 @@ struct chat {
 	int64_t now; /* strftime_now */
 };
 
+/* Where added tokens stand in a rendering. */
+struct marks {
+	struct bpe_mark *v;
+	size_t n, cap;
+};
+
 struct chat_work {
 	const struct chat *c;
 	struct bpe_work *bpe;
@@ -57,11 +63,13 @@ struct chat_work {
 	struct jinja_memo *memo; /* for prompt and full, over the turns of one conversation */
 	/* the last prompt encoded, kept from call to call */
 	struct buf text;
-	struct ints ids, starts;
+	struct ints ids, starts; /* starts by ENC_STARTS only */
+	struct marks marks;
 	unsigned how;		 /* ENC_ */
 	unsigned long rendering; /* whose text it is, in prompt */
 	/* scratch of encode.c */
-	struct ints some, some_starts;
+	struct ints some;
+	struct marks some_marks;
 	/* the record being made: turns.c */
 	struct ints seq, seq_starts;
 	struct buf mask;
@@ -148,8 +156,12 @@ int chat_prepare_tools(struct chat_prep *p, struct err *e);
 int chat_tools_ts(struct buf *out, const struct jval *tools, struct arena *a);
 
 /* encode.c */
-enum { ENC_NO_SPECIAL_IN_CONTENT = 1, ENC_HF_COMPAT = 2 };
-/* w->prompt -> w->ids, w->starts. */
+enum {
+	ENC_NO_SPECIAL_IN_CONTENT = 1,
+	ENC_HF_COMPAT = 2,
+	ENC_STARTS = 4, /* of the prompt, where each id begins */
+};
+/* w->prompt -> w->ids, and w->starts if asked for. */
 int chat_encode_prompt(struct chat_work *w, unsigned how, struct err *e);
 /* Appends the ids of any rendering; starts may be NULL. */
 int chat_encode(struct chat_work *w, const struct jinja_out *text, unsigned how, struct ints *ids,

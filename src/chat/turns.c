@@ -322,7 +322,8 @@ int chat_turns(const struct chat *c, struct chat_work *w, const struct chat_conv
 	*out = (struct chat_turns){0};
 	arena_reset(&w->arena);
 	m.how = (opt->no_special_in_content ? ENC_NO_SPECIAL_IN_CONTENT : 0) |
-		(opt->hf_compat ? ENC_HF_COMPAT : 0);
+		(opt->hf_compat ? ENC_HF_COMPAT : 0) |
+		(opt->mask == MASK_AFTER_FIRST_USER ? ENC_STARTS : 0);
 	if (chat_prepare(&m.p, c, conv, &w->arena, e) < 0)
 		return -1;
 	if (opt->steps > 0)

@@ -53,6 +53,12 @@ static struct span valid_line(const struct tok *tok, struct flow_job *job)
 	return line;
 }
 
+static void put_count(struct buf *out, const char *name, size_t n)
+{
+	buf_adds(out, name);
+	buf_add_u64(out, n);
+}
+
 static void write_record(struct flow_job *job, const struct tok *tok, const struct rec *r,
     const struct chat_conv *conv, const struct chat_seq *s)
 {
@@ -66,8 +72,9 @@ static void write_record(struct flow_job *job, const struct tok *tok, const stru
 	ids_write(out, s->ids, s->n);
 	buf_adds(out, ",\"loss_mask\":");
 	mask_write(out, s->mask, s->n);
-	buf_addf(out, ",\"seq_len\":%zu,\"n_prompt_tokens\":%zu,\"n_response_tokens\":%zu", s->n,
-	    s->n - s->n_response, s->n_response);
+	put_count(out, ",\"seq_len\":", s->n);
+	put_count(out, ",\"n_prompt_tokens\":", s->n - s->n_response);
+	put_count(out, ",\"n_response_tokens\":", s->n_response);
 	for (size_t k = 0; k < tok->opt->keep.n; k++) {
 		struct span v = rec_get(r, tok->opt->keep.v[k]);
 
@@ -88,7 +95,7 @@ static void set_name(
 	buf_reset(&t->name);
 	buf_add(&t->name, conv->id.p, conv->id.n);
 	if (several)
-		buf_addf(&t->name, "#turn%zu", s->turn);
+		put_count(&t->name, "#turn", s->turn);
 }
 
 static int write_one(struct flow_job *job, const struct tok *tok, struct thread *t,

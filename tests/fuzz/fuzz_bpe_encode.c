@@ -103,6 +103,27 @@ static void check_back(
 	buf_free(&want);
 }
 
+/* The marks are the added tokens among the ids, and say where they stand. */
+static void check_marks(const struct bpe *b, const struct bpe_work *w, struct span text,
+    const struct ints *ids, const struct ints *starts)
+{
+	size_t n, number = 0, done = 0;
+	const struct bpe_mark *m = bpe_marks(w, &n);
+
+	for (size_t k = 0; k < n; number = m[k].number + 1, done = m[k++].end) {
+		size_t next = m[k].number + 1;
+		struct span name = bpe_token(b, m[k].id);
+
+		check(m[k].number >= number && next <= ids->n && ids->v[m[k].number] == m[k].id);
+		check(m[k].begin >= done && m[k].begin == (size_t)starts->v[m[k].number]);
+		check(m[k].end == (next < ids->n ? (size_t)starts->v[next] : text.n));
+		check(bpe_is_special(b, m[k].id));
+		if (!m[k].moved && !m[k].minds_next)
+			check(m[k].end - m[k].begin == name.n &&
+			      memcmp(text.p + m[k].begin, name.p, name.n) == 0);
+	}
+}
+
 /* The plain way gives the same, and so does a cache that has seen the text. */
 static void encode_plainly(
     struct bpe *b, struct bpe_text t, const struct ints *ids, const struct ints *starts)
@@ -147,6 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	ints_reset(&starts);
 	check(bpe_encode(model[family], w, t, &ids, &starts, &e) == 0);
 	check_back(model[family], (struct span){t.p, t.n}, &ids, &starts);
+	check_marks(model[family], w, (struct span){t.p, t.n}, &ids, &starts);
 	merge_all_ways(model[family]->core, &model[family]->vocab, t.p, t.n);
 	encode_plainly(model[family], t, &ids, &starts);
 	ints_free(&ids);
