@@ -41,7 +41,7 @@ void *arena_alloc_more(struct arena *a, size_t n)
 	size_t need = (n + 15) & ~(size_t)15;
 
 	if (need < n)
-		return xreallocarray(NULL, n, 2); /* overflow: ends the program */
+		xnomem();
 	if (!a->top || need > a->left)
 		add_chunk(a, need);
 	a->at += need;
@@ -54,7 +54,7 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 	size_t bytes;
 
 	if (__builtin_mul_overflow(n, size, &bytes))
-		return xreallocarray(NULL, n, size); /* ends the program */
+		xnomem();
 	return arena_alloc(a, bytes);
 }
 

@@ -3,9 +3,8 @@
  * Opens a file, or standard input for "-" or NULL. A stream that begins with the magic of a
  * zstd frame (RFC 8878, 28 B5 2F FD) or of a skippable frame (50..5F 2A 4D 18) is decompressed:
  * any number of frames one after the other, windows up to 2^31 (zstd --long=31). A frame that
- * ends early, or bytes behind a frame that are no frame, zeros too, are an error that tells the offset, never an
- * end of file.
- * The one place that reads zstd.
+ * ends early, or bytes behind a frame that are no frame, zeros too, are an error that tells the
+ * offset, never an end of file. The one place that reads zstd.
  *
  * Errors are of class "system" or "zstd" and begin with the name. Memory: 128 KiB and a frame's
  * window. */
