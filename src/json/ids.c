@@ -136,9 +136,12 @@ void ids_write(struct buf *out, const int32_t *v, size_t n)
 		size_t part =
 		    n < 4096 ? n : 4096; /* so that room is not asked for far beyond need */
 
-		p = buf_room(out, part * ID_ROOM + 8); /* put_six writes eight bytes */
-		for (size_t i = 0; i < part; i++)
-			p = put_id(p, (uint32_t)v[i]);
+		p = buf_room(out, part * ID_ROOM + IDS_PUT_ROOM); /* put_six needs eight */
+		for (size_t i = ids_put(&p, v, part); i < part;) {
+			for (size_t end = i + 8; i < part && i < end; i++)
+				p = put_id(p, (uint32_t)v[i]);
+			i += ids_put(&p, v + i, part - i);
+		}
 		out->len = (size_t)(p - out->data);
 		v += part;
 		n -= part;
@@ -176,16 +179,23 @@ int mask_read(struct buf *out, struct span v, const char *name, struct err *e)
 	}
 }
 
+static inline void put_flags(char *restrict p, const uint8_t *restrict v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		p[2 * i] = (char)('0' + (v[i] != 0));
+		p[2 * i + 1] = ',';
+	}
+}
+
 void mask_write(struct buf *out, const uint8_t *v, size_t n)
 {
 	char *p = buf_room(out, 2 * n + 2);
+	size_t i = 0;
 
 	*p = '[';
-	for (size_t i = 0; i < n; i++) {
-		uint16_t two = (uint16_t)('0' + (v[i] != 0) + (',' << 8));
-
-		memcpy(p + 1 + 2 * i, &two, sizeof(two));
-	}
+	for (; n - i >= 32; i += 32) /* of constant length: a vector loop */
+		put_flags(p + 1 + 2 * i, v + i, 32);
+	put_flags(p + 1 + 2 * i, v + i, n - i);
 	out->len += n > 0 ? 2 * n + 1 : 2;
 	p[n > 0 ? 2 * n : 1] = ']';
 }

@@ -435,6 +435,33 @@ static void ids_write_every_number(void **state)
 	}
 }
 
+/* Many at once: all that are below 10^6, others between them, any number of them. */
+static void ids_write_many(void **state)
+{
+	enum { MANY = 1000 };
+	int32_t v[MANY];
+	struct buf b = {0}, want = {0};
+
+	(void)state;
+	for (int32_t first = 0; first < 1010000; first += MANY - 3) {
+		size_t n = first % 7 ? MANY : (size_t)first % MANY;
+
+		buf_reset(&b);
+		buf_reset(&want);
+		buf_adds(&want, "[");
+		for (size_t i = 0; i < n; i++) {
+			v[i] = first % 5 == 0 && i % 61 == 3 ? INT32_MAX - (int32_t)i
+							     : first + (int32_t)i;
+			buf_addf(&want, "%s%d", i > 0 ? "," : "", (int)v[i]);
+		}
+		buf_adds(&want, "]");
+		ids_write(&b, v, n);
+		assert_bytes("ids", b.data, b.len, buf_cstr(&want));
+	}
+	buf_free(&b);
+	buf_free(&want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,6 +478,7 @@ int main(void)
 	    cmocka_unit_test(masks_are_zero_or_one),
 	    cmocka_unit_test(ids_write_reads_back),
 	    cmocka_unit_test(ids_write_every_number),
+	    cmocka_unit_test(ids_write_many),
 	};
 
 	return cmocka_run_group_tests_name("json_rec", tests, NULL, NULL);
