@@ -65,8 +65,8 @@ static struct endpoint *find(struct run *r, const struct endpoint *like)
 static void welcome(struct run *r, struct endpoint *ep)
 {
 	if (ep->probe.xfer)
-		ep->state = ep->stage == PROBE_HEALTH ? EP_SUSPECT : EP_ASKED;
-	else if (ep->running)
+		ep->state = ep->limbo || ep->stage == PROBE_HEALTH ? EP_SUSPECT : EP_ASKED;
+	else if (ep->running && ep->pauses == 0)
 		ep->state = EP_UP;
 	else
 		probe_facts(r, ep);
@@ -213,13 +213,14 @@ void endpoint_is_up(struct run *r, struct endpoint *ep)
 		report_line(r, "%s: up again", ep->url);
 	else
 		report_server(r, ep);
-	ep->state = ep->state == EP_LEAVING ? EP_LEAVING : EP_UP;
+	ep->state = EP_UP;
 	ep->was_up = 1;
 	ep->pauses = 0;
 	ep->moved_at = r->now;
 }
 
-/* Empties the limbo: each by what its attempt's end was. */
+/* Empties the limbo: each by what its attempt's end was. Only a SUSPECT or LEAVING server has one,
+ * and a probe under way with it, whose every end comes here. */
 static void settle_limbo(struct run *r, struct endpoint *ep, int alive)
 {
 	struct item *it = ep->limbo, *next;

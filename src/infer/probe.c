@@ -113,10 +113,16 @@ static int has_others(const struct run *r, const struct endpoint *ep)
 	return 0;
 }
 
-/* It can't be used. A server that joins a run of days does not end it. */
+/* It can't be used. A server that joins a run of days does not end it, nor does one that leaves:
+ * what it still owes goes to the others. */
 static void refuse(struct run *r, struct endpoint *ep, struct err *e)
 {
 	err_prefix(e, "%s: ", ep->url);
+	if (ep->state == EP_LEAVING) {
+		ep->stage = PROBE_NONE;
+		endpoint_is_down(r, ep, e);
+		return;
+	}
 	if (!r->flow || ep->was_up || !has_others(r, ep)) {
 		infer_fail(r, e);
 		return;
@@ -237,7 +243,7 @@ static void trial_step(struct run *r, struct endpoint *ep, const struct http_don
 	if (out.class == CLASS_OK || ev.found == FOUND_EMPTY) {
 		ep->stage = PROBE_NONE;
 		ep->refusals = 0;
-		if (ep->state == EP_SUSPECT)
+		if (ep->state == EP_SUSPECT || ep->state == EP_LEAVING)
 			endpoint_is_alive(r, ep);
 		else
 			endpoint_is_up(r, ep);

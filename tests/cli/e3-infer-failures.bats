@@ -440,6 +440,50 @@ while True:
 	once 120 out
 }
 
+# parts [OPTION...] - a run at a server A of these, which doubts an answer of it: the 404 of one request.
+# While it is asked for a test answer, which takes long, it is taken off the list for another one
+parts() {
+	serve --latency 2000 --fault 404@6 "$@"
+	a=$U
+	serve --latency 10
+	rows 40 >in
+	rm -f out rej
+	echo "$a" >servers
+	e3-infer --servers servers --model "$MODEL" --concurrency 6 --max-new-tokens 64 --rejects rej -o out in 2>err &
+	I=$!
+	U=$a begun
+	tells "$a: suspect"
+	echo "$U" >servers
+	kill -HUP $I
+	said 'read again: 2'
+}
+
+@test "a server that is taken off the list while it is in doubt keeps no record" {
+	parts
+	ends
+	[ $RC -eq 0 ]
+	once 40 out rej
+	[ "$(wc -l <rej)" -eq 1 ]
+}
+
+@test "a server that is taken off the list and back on it while it is in doubt keeps no record" {
+	parts
+	printf '%s\n%s\n' "$a" "$U" >servers
+	kill -HUP $I
+	ends
+	[ $RC -eq 0 ]
+	once 40 out rej
+	[ "$(wc -l <rej)" -eq 1 ]
+}
+
+@test "a server that is taken off the list and is found to be none of the run's ends no run" {
+	parts --fault missing-ids@8
+	ends
+	[ $RC -eq 0 ]
+	[ ! -s rej ]
+	once 40 out
+}
+
 @test "the servers file is read again on SIGHUP" {
 	serve --latency 100
 	a=$U

@@ -77,6 +77,17 @@ tells() {
 	false
 }
 
+# ends - the run I ends within 20 s: RC is its status
+ends() {
+	for _ in $(seq 400); do
+		kill -0 "$I" 2>/dev/null || break
+		sleep 0.05
+	done
+	run -1 kill -9 "$I"
+	RC=0
+	wait "$I" || RC=$?
+}
+
 # once N FILE... - the ids of these files are those of `rows N`, each once
 once() {
 	local n=$1
