@@ -97,6 +97,8 @@ static void land(struct run *r, struct item *it)
 		it->next->prev = it->prev;
 	it->next = it->prev = NULL;
 	it->call.xfer = NULL;
+	if (ep->lone == it)
+		ep->lone = NULL;
 	ep->running--;
 	ep->outstanding -= it->expect;
 }
@@ -123,7 +125,8 @@ void attempt_start(struct run *r, struct endpoint *ep, struct item *it)
 	ep->running++;
 	ep->outstanding += it->expect;
 	fly(r, it);
-	if (it->crashes >= CRASHES_ALONE)
+	it->alone = it->crashes >= CRASHES_ALONE;
+	if (it->alone)
 		ep->lone = it;
 }
 
@@ -169,11 +172,7 @@ void attempt_refuse(struct run *r, struct item *it)
 
 void attempt_crashed(struct run *r, struct item *it)
 {
-	int alone = it->ep->lone == it;
-
-	if (alone)
-		it->ep->lone = NULL;
-	if (alone && ++it->lone_deaths >= 2) {
+	if (it->alone && ++it->lone_deaths >= 2) {
 		err_set(it->why, "poison",
 		    "the server died or hung %u times with this record alone in flight",
 		    it->lone_deaths);
@@ -374,8 +373,6 @@ void attempt_done(struct run *r, struct item *it, struct http_done *d)
 	it->outcome = serve_classify(&ev);
 	it->status = d->status;
 	if (it->outcome.class == CLASS_OK) {
-		if (it->ep->lone == it)
-			it->ep->lone = NULL;
 		finish(r, it, &reply, d);
 	} else {
 		keep_body(it, d);

@@ -322,6 +322,7 @@ static uint64_t tick(struct run *r, struct endpoint *ep)
 	}
 	if (ep->lone && r->now - ep->lone->started >= LONE_MS) {
 		ep->lone->crashes = 0;
+		ep->lone->alone = 0;
 		ep->lone = NULL;
 	}
 	if (ep->state == EP_UP && !r->o->adaptive && ep->allowed < (double)ep->limit) {

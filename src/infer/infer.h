@@ -87,6 +87,7 @@ struct item {
 	struct endpoint *ep;	      /* where it is, or was last: a conversation stays there */
 	/* poison */
 	unsigned crashes, lone_deaths;
+	int alone; /* it has, or had when its attempt ended, its server to itself */
 	/* why the last attempt failed, for the reject */
 	struct serve_outcome outcome;
 	int status;
@@ -120,7 +121,7 @@ struct endpoint {
 	double allowed; /* of them now: the ramp and the controller */
 	size_t running;
 	uint64_t outstanding; /* bytes expected of what it runs */
-	struct item *lone;    /* a suspect of poison that runs alone */
+	struct item *lone;    /* of what it runs: a suspect of poison, alone */
 	/* probing */
 	struct call probe;
 	enum probe_stage stage;

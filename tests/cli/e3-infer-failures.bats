@@ -209,6 +209,18 @@ stops() {
 	run -1 grep ': up, [0-9]* of 1\?[0-9] in flight' err
 }
 
+@test "outage: a record that runs alone gives its server free when it fails otherwise" {
+	rows 1 >in
+	# each time it is back it is first asked for a test answer
+	serve --fault refused@2:100 --fault refused@4:100 --fault refused@6:100 --fault 500@8
+	infer -o out in 2>err &
+	I=$!
+	ends
+	[ $RC -eq 0 ]
+	once 1 out
+	grep -q ' 1 retries, 3 outages' err
+}
+
 @test "outage: a health check that says no while the server works is none" {
 	rows 20 >in
 	serve --fault health@0 --fault reset@5
