@@ -29,9 +29,15 @@ static void ask(struct run *r, struct endpoint *ep)
 	buf_free(&url);
 }
 
+/* One that was taken off the list because it hangs must be seen to, too. */
+static int watched(const struct endpoint *ep)
+{
+	return ep->state == EP_UP || (ep->state == EP_LEAVING && ep->running > 0);
+}
+
 uint64_t adapt_tick(struct run *r, struct endpoint *ep)
 {
-	if (ep->state != EP_UP || ep->blind || ep->metrics.xfer)
+	if (!watched(ep) || ep->blind || ep->metrics.xfer)
 		return UINT64_MAX;
 	if (ep->metrics_at == 0)
 		ep->metrics_at = r->now + ADAPTIVE_MS; /* short runs need not ask */
@@ -112,7 +118,7 @@ void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	ep->metrics.xfer = NULL;
 	if (d->curl != 0) {
 		/* one that has told its figures and now answers nobody makes no token either */
-		if (ep->state == EP_UP && ep->made_at)
+		if (watched(ep) && ep->made_at)
 			watch(r, ep, ep->generated);
 		return;
 	}
@@ -128,6 +134,6 @@ void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	if (r->o->adaptive && ep->state == EP_UP)
 		control(r, ep, &l);
 	ep->preemptions = l.preemptions;
-	if (ep->state == EP_UP && l.generated >= 0)
+	if (watched(ep) && l.generated >= 0)
 		watch(r, ep, l.generated);
 }
