@@ -136,6 +136,20 @@ static int ask(struct run *r, struct host *h, struct err *e)
 	return h->plan ? 0 : -1;
 }
 
+/* One set is of one model. */
+static int check_alike(const struct host *a, const struct host *b, struct err *e)
+{
+	const char *wa = a->facts.weight_version, *wb = b->facts.weight_version;
+
+	if (strcmp(a->facts.served, b->facts.served) != 0)
+		return err_set(e, "server", "%s serves %s, %s serves %s: one set is of one model",
+		    a->url, a->facts.served, b->url, b->facts.served);
+	if (wa[0] && wb[0] && strcmp(wa, wb) != 0)
+		return err_set(e, "server", "%s has weights %s, %s has %s: one set is of one model",
+		    a->url, wa, b->url, wb);
+	return 0;
+}
+
 int hosts_open(struct run *r, struct err *e)
 {
 	r->nhosts = r->o->servers.n;
@@ -147,12 +161,8 @@ int hosts_open(struct run *r, struct err *e)
 		while (n > 0 && url[n - 1] == '/')
 			url[--n] = '\0';
 		r->host[i].url = url;
-		if (ask(r, &r->host[i], e) < 0)
+		if (ask(r, &r->host[i], e) < 0 || check_alike(&r->host[0], &r->host[i], e) < 0)
 			return -1;
-		if (strcmp(r->host[i].facts.served, r->host[0].facts.served) != 0)
-			return err_set(e, "server",
-			    "%s serves %s, %s serves %s: one set is of one model", r->host[0].url,
-			    r->host[0].facts.served, url, r->host[i].facts.served);
 	}
 	return 0;
 }

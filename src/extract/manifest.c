@@ -95,6 +95,8 @@ static json_t *make(const struct setinfo *s)
 	set(o, "model", json_string(s->model));
 	set(server, "backend", json_string(s->backend));
 	set(server, "version", json_string(s->server_version));
+	if (s->weight_version[0])
+		set(server, "weight_version", json_string(s->weight_version));
 	set(o, "server", server);
 	set(options, "apply_norm", json_boolean(s->applied));
 	set(o, "options", options);
@@ -194,6 +196,8 @@ static int read_set(struct setinfo *s, const json_t *o, struct err *e)
 	copy_text(s->model, sizeof(s->model), json_object_get(o, "model"));
 	copy_text(s->backend, sizeof(s->backend), json_object_get(server, "backend"));
 	copy_text(s->server_version, sizeof(s->server_version), json_object_get(server, "version"));
+	copy_text(s->weight_version, sizeof(s->weight_version),
+	    json_object_get(server, "weight_version"));
 	s->applied = json_is_true(json_object_get(json_object_get(o, "options"), "apply_norm"));
 	s->complete = json_is_true(json_object_get(o, "complete"));
 	s->records = number(o, "records");
@@ -260,5 +264,9 @@ int setinfo_same(const struct setinfo *old, const struct setinfo *now, struct er
 	if (old->model[0] && now->model[0] && strcmp(old->model, now->model) != 0)
 		return err_set(e, "manifest", "the set is of model %s, this run of %s", old->model,
 		    now->model);
+	if (old->weight_version[0] && now->weight_version[0] &&
+	    strcmp(old->weight_version, now->weight_version) != 0)
+		return err_set(e, "manifest", "the set is of weights %s, this run of %s",
+		    old->weight_version, now->weight_version);
 	return 0;
 }

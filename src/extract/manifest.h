@@ -19,8 +19,8 @@ struct setinfo {
 	uint64_t hidden;  /* 0: not known yet */
 	enum dtype dtype; /* DT_COUNT: not known yet */
 	char model[256];
-	char backend[32], server_version[64];
-	int applied; /* the norm, by us */
+	char backend[32], server_version[64], weight_version[64]; /* the last: empty, not said */
+	int applied;						  /* the norm, by us */
 	uint64_t records, tokens, bytes;
 	int complete; /* the whole input was accounted for */
 };

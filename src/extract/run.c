@@ -191,6 +191,7 @@ static void name_server(struct run *r)
 	struct setinfo *set = &r->plan.set;
 
 	snprintf(set->server_version, sizeof(set->server_version), "%s", f->version);
+	snprintf(set->weight_version, sizeof(set->weight_version), "%s", f->weight_version);
 	snprintf(set->model, sizeof(set->model), "%s", f->model[0] ? f->model : f->served);
 }
 

@@ -153,7 +153,8 @@ static enum serve_found check(
 	    .n = it->ids.n,
 	    .max_new_tokens = 1,
 	    .rid = r->o->backend == BACKEND_VLLM ? NULL : it->rid,
-	    .context = it->host->facts.context};
+	    .context = it->host->facts.context,
+	    .weights = it->host->facts.weight_version};
 	enum serve_found found;
 
 	if (serve_reply_read(reply, route_of(r), (struct span){d->body.data, d->body.len}, e) < 0)

@@ -223,6 +223,47 @@ load extract
 	[[ "$output" == *"EAGLE, which captures the last layer only"* ]]
 }
 
+@test "sglang: other weights than the run began with, or than the set is of, end the run" {
+	serve_json --latency 100
+	records 200 >"$T/in"
+	json() {
+		ARGS=(--backend sglang-json --server "$U" --model $MODEL --layout seed --out-dir "$T/seed"
+			--min-free 1M -q --no-last --layer-ids in --concurrency 2 --rejects "$T/rej" -o "$T/idx")
+	}
+	json
+	e3-extract "${ARGS[@]}" "$T/in" 2>"$T/err" 3>&- &
+	run=$!
+	until [ -s "$T/idx.part" ]; do
+		kill -0 $run
+		sleep 0.02
+	done
+	kill -STOP $run
+	stop
+	serve_json --port "${U##*:}" --weight-version w2
+	kill -CONT $run
+	rc=0
+	wait $run || rc=$?
+	[ $rc -eq 1 ]
+	grep -q "$U: has weights w2, the run is with default" "$T/err"
+	[ ! -s "$T/rej" ]
+	run e3-extract "${ARGS[@]}" --resume "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the set is of weights default, this run of w2"* ]]
+	stop
+	serve_json
+	json
+	e3-extract "${ARGS[@]}" --resume "$T/in"
+	[ "$(jq -r .id "$T/idx" | sort -u | wc -l)" -eq 200 ]
+	[ "$(jq -r .server.weight_version "$T/seed/manifest.json")" = default ]
+	a=$U first=$PID
+	serve_json --weight-version w2
+	run e3-extract "${ARGS[@]}" --server "$U" --out-dir "$T/two" -o "$T/two.idx" "$T/in"
+	kill -9 "$first"
+	wait "$first" 2>/dev/null || true
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$a has weights default, $U has w2: one set is of one model"* ]]
+}
+
 @test "sglang-json: aux alone, as f32" {
 	serve_json
 	records 4 >"$T/in"
