@@ -2,7 +2,7 @@
 	infer.py folder DIR	the small model's tokenizer and template, as transformers makes them
 	infer.py model DIR	the same with its weights, in bfloat16; nothing is done where it is there
 	infer.py records N	conversations to replay
-	infer.py serve PORT	llama.cpp's server
+	infer.py serve FILE	llama.cpp's server; its address goes there
 	infer.py prompts URL	answered records in: are their prompt ids what the server makes?"""
 import importlib.util
 import json
@@ -65,14 +65,17 @@ def records(n):
         print(json.dumps({"id": f"o/{i}", "messages": messages}))
 
 
-def serve(port):
+def serve(to):
     import time
     import xllamacpp
     p = xllamacpp.CommonParams()
-    p.model.path, p.port, p.hostnames = gguf(), port, ["127.0.0.1"]
+    p.model.path, p.port, p.hostnames = gguf(), 0, ["127.0.0.1"]
     p.n_parallel, p.n_ctx, p.cpuparams.n_threads = 1, 2048, 1
     p.kv_unified, p.cache_ram_mib, p.n_threads_http = False, 0, 16
     server = xllamacpp.Server(p)
+    with open(to + ".part", "w") as f:
+        print(server.listening_address, file=f)
+    os.rename(to + ".part", to)
     time.sleep(100000)
     del server
 
@@ -100,4 +103,4 @@ def prompts(url):
 if __name__ == "__main__":
     what, arg = sys.argv[1:]
     sys.exit({"folder": folder, "model": model, "records": lambda n: records(int(n)),
-              "serve": lambda p: serve(int(p)), "prompts": prompts}[what](arg))
+              "serve": serve, "prompts": prompts}[what](arg))
