@@ -47,7 +47,7 @@ teardown() {
 
 @test "a dump directory that this set's own forgotten files filled is made free" {
 	room 128k
-	serve --hidden-size 64 --latency 50
+	serve --hidden-size 64 --latency 600000
 	records 30 40 >"$T/in"
 	options seed
 	e3-extract "${ARGS[@]}" --concurrency 1 "$T/in" 3>&- &
@@ -58,6 +58,8 @@ teardown() {
 	done
 	# a file that a lost request of this run would have left, as far as there is room
 	head -c 110000 /dev/zero >"$T/hs/$(sed 's/-0-.*/-0-aaaaaaaa.safetensors/' <<<"${lock%%$'\n'*}")" || true
+	stop
+	serve --hidden-size 64 --port "${U##*:}"
 	wait $run
 	verify seed --records "$T/in"
 	[ -z "$(ls -A "$T/hs")" ]
