@@ -46,8 +46,11 @@ def speculators_rows():
 
 
 for name, work in (("specforge:", specforge_rows), ("speculators:", speculators_rows)):
-    start = time.process_time()
-    out = work()
-    seconds = time.process_time() - start
+    seconds = None
+    for _ in range(3):  # the best, as ours is
+        start = time.process_time()
+        out = work()
+        spent = time.process_time() - start
+        seconds = spent if seconds is None else min(seconds, spent)
     tokens = sum(x.numel() for x in out["input_ids"])
     print(f"{name} {len(rows) / seconds:.0f} samples/s, {tokens / seconds / 1e6:.2f} Mtok/s")
