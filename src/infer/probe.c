@@ -47,13 +47,13 @@ static void ask(struct run *r, struct endpoint *ep)
 
 void probe_facts(struct run *r, struct endpoint *ep)
 {
-	if (ep->state != EP_DOWN)
+	if (ep->state != EP_DOWN && ep->state != EP_SUSPECT)
 		ep->state = EP_ASKED;
 	ep->stage = PROBE_FACTS;
 	ep->asking = 0;
 	ep->older = 0;
 	ep->asked = (struct serve_facts)SERVE_FACTS_NONE;
-	ep->asked.api = (enum serve_api)r->o->api;
+	ep->asked.api = ep->was_up ? ep->facts.api : (enum serve_api)r->o->api;
 	ask(r, ep);
 }
 
@@ -151,6 +151,20 @@ static int check_alike(const struct run *r, const struct serve_facts *new, struc
 	return 0;
 }
 
+/* What it did not say this time, for one of many reasons, is as it was. */
+static void keep_known(struct serve_facts *now, const struct serve_facts *old)
+{
+	if (!now->served[0])
+		memcpy(now->served, old->served, sizeof(now->served));
+	if (!now->model[0])
+		memcpy(now->model, old->model, sizeof(now->model));
+	if (!now->weight_version[0])
+		memcpy(now->weight_version, old->weight_version, sizeof(now->weight_version));
+	now->context = now->context > 0 ? now->context : old->context;
+	now->slots = now->slots > 0 ? now->slots : old->slots;
+	now->kv_tokens = now->kv_tokens > 0 ? now->kv_tokens : old->kv_tokens;
+}
+
 /* All that was asked is known: does it fit the run, and what will be sent? */
 static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 {
@@ -158,6 +172,8 @@ static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 	struct serve_plan_opt plan = {.want_ids = !o->no_ids, .extra = o->extra};
 	const char *served = o->served_model ? o->served_model : ep->asked.served;
 
+	if (ep->was_up)
+		keep_known(&ep->asked, &ep->facts);
 	if (ep->asked.api == API_AUTO)
 		ep->asked.api = API_OPENAI;
 	if (!served[0])
@@ -189,6 +205,26 @@ static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 	return ep->plan ? 0 : -1;
 }
 
+/* Whether an attempt that waits for the verdict ended in this way. */
+static int holds(const struct endpoint *ep, enum serve_class class)
+{
+	for (const struct item *it = ep->limbo; it; it = it->next)
+		if (it->outcome.class == class)
+			return 1;
+	return 0;
+}
+
+/* It lives. Whether it works, too, is to be known where it refused a request. */
+static void verdict(struct run *r, struct endpoint *ep)
+{
+	if (holds(ep, CLASS_PERMANENT)) {
+		probe_trial(r, ep);
+	} else {
+		ep->stage = PROBE_NONE;
+		endpoint_is_alive(r, ep);
+	}
+}
+
 static void facts_step(struct run *r, struct endpoint *ep, const struct http_done *d)
 {
 	const struct serve_probe *p = &serve_probes[ep->asking];
@@ -213,6 +249,8 @@ static void facts_step(struct run *r, struct endpoint *ep, const struct http_don
 		ask(r, ep);
 	else if (accept_facts(r, ep, &e) < 0)
 		refuse(r, ep, &e);
+	else if (ep->state == EP_SUSPECT || ep->state == EP_LEAVING)
+		verdict(r, ep);
 	else
 		probe_trial(r, ep);
 }
@@ -262,21 +300,13 @@ static void trial_step(struct run *r, struct endpoint *ep, const struct http_don
 	buf_free(&says);
 }
 
-static int needs_trial(const struct endpoint *ep)
-{
-	for (const struct item *it = ep->limbo; it; it = it->next)
-		if (it->outcome.class == CLASS_PERMANENT)
-			return 1;
-	return 0;
-}
-
+/* One that lost connections may have died and come back as another one at once. */
 static void health_step(struct run *r, struct endpoint *ep)
 {
-	ep->stage = PROBE_NONE;
-	if (needs_trial(ep))
-		probe_trial(r, ep);
+	if (ep->state == EP_SUSPECT && holds(ep, CLASS_TRANSIENT))
+		probe_facts(r, ep);
 	else
-		endpoint_is_alive(r, ep);
+		verdict(r, ep);
 }
 
 /* No answer, or one that says to wait. Every server has the first path: an error there is that of

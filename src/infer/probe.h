@@ -2,7 +2,7 @@
  *
  *	probe_facts	every path of serve_probes that its API has, then a trial
  *	probe_trial	one token from a short prompt: ids, parameters and the key are all tried
- *	probe_health	any answer shows that it lives
+ *	probe_health	any answer shows that it lives; where connections were lost, the facts follow
  * One at a time a server. The end is told to endpoint.c.
  */
 #ifndef E3_INFER_PROBE_H

@@ -289,23 +289,72 @@ while True:
 	done
 }
 
-@test "configuration: a server that comes back with other weights before it was seen to be away" {
+@test "configuration: a server that comes back as another one before it was seen to be away" {
 	rows 2000 >in
-	serve --latency 100
-	infer --concurrency 4 --rejects rej -o out in 2>err &
-	I=$!
-	begun
-	tells ' [1-9][0-9]* answers: '
-	kill -STOP $I
-	stop "$PID"
-	serve --port "$PORT" --weight-version w2
-	kill -CONT $I
-	rc=0
-	wait $I || rc=$?
-	[ $rc -eq 1 ]
-	grep -q "$U: .*has weights w2, the run is with default" err
-	run -1 grep w2 out.part
-	[ ! -s rej ]
+	for t in "serves other, the run is with |--served-model other" \
+		"has weights w2, the run is with default|--weight-version w2" \
+		"has a context of 4096 tokens, the run is with |--context 4096"; do
+		rm -f out out.part rej
+		serve --latency 100
+		infer --concurrency 4 --rejects rej -o out in 2>err &
+		I=$!
+		begun
+		tells ' [1-9][0-9]* answers: '
+		kill -STOP $I
+		stop "$PID"
+		serve --port "$PORT" ${t#*|}
+		kill -CONT $I
+		rc=0
+		wait $I || rc=$?
+		[ $rc -eq 1 ]
+		grep -q "$U: .*${t%|*}" err
+		run -1 grep w2 out.part
+		[ ! -s rej ]
+		stop "$PID"
+	done
+}
+
+@test "configuration: what a server that lost a connection does not say again is as it was" {
+	rows 40 >in
+	serve --fault reset@12
+	# in between: the weights are told once
+	python3 - "$U" >relay 3>&- <<'END' &
+import http.server, os, sys, urllib.request
+class Relay(http.server.BaseHTTPRequestHandler):
+    def do_GET(self, body=None):
+        if self.path.endswith("model_info") and os.path.exists("told"):
+            open("asked", "w").close()
+            return self.send_error(500)
+        try:
+            got = urllib.request.urlopen(urllib.request.Request(sys.argv[1] + self.path, body)).read()
+        except OSError:
+            return self.connection.close()
+        if self.path.endswith("model_info"):
+            open("told", "w").close()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(got)))
+        self.end_headers()
+        self.wfile.write(got)
+    def do_POST(self):
+        self.do_GET(self.rfile.read(int(self.headers["Content-Length"])))
+    def log_message(self, *a): pass
+s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Relay)
+print(s.server_address[1], flush=True)
+s.serve_forever()
+END
+	PIDS="$PIDS $!"
+	until [ -s relay ]; do
+		kill -0 $!
+		sleep 0.05
+	done
+	U=http://127.0.0.1:$(cat relay)
+	infer --rejects rej -o out in 2>err || {
+		cat err
+		false
+	}
+	once 40 out
+	[ -e asked ]
+	grep -q ' 1 retries, 0 outages' err
 }
 
 @test "configuration: servers that differ do not go into one run" {
