@@ -23,7 +23,7 @@
 prefix  = /usr/local
 bindir  = $(prefix)/bin
 mandir  = $(prefix)/share/man
-docdir  = $(prefix)/share/doc/e3
+docdir  = $(prefix)/share/doc/e3-drafter-data
 datadir = $(prefix)/share/e3
 bashdir = $(prefix)/share/bash-completion/completions
 zshdir  = $(prefix)/share/zsh/site-functions

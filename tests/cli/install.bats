@@ -23,7 +23,7 @@ installed() {
 	[ "$(ls opt/e3/share/man/man1 | wc -l)" = 7 ]
 	[ -s opt/e3/share/man/man5/e3-record.5 ]
 	[ -s opt/e3/share/man/man7/e3.7 ]
-	[ -s opt/e3/share/doc/e3/README ]
+	[ -s opt/e3/share/doc/e3-drafter-data/README ]
 	[ -x opt/e3/share/e3/pipelines/100k/status ]
 	[ ! -e opt/e3/share/e3/pipelines/packages ]
 	[ -z "$(find . ! -type d ! -perm -444)" ]
@@ -65,10 +65,10 @@ installed() {
 	case $E3_BUILD in *asan* | *tsan*) skip "the package is of the release build" ;; esac
 	pipelines/deb "$T/one" >/dev/null
 	pipelines/deb "$T/two" >/dev/null
-	cmp "$T"/one/e3_*.deb "$T"/two/e3_*.deb
-	[ "$(dpkg-deb -f "$T"/one/e3_*.deb Package)" = e3 ]
-	dpkg-deb -f "$T"/one/e3_*.deb Depends | grep -q 'libcurl'
-	dpkg-deb -x "$T"/one/e3_*.deb "$T/x"
+	cmp "$T"/one/e3-drafter-data_*.deb "$T"/two/e3-drafter-data_*.deb
+	[ "$(dpkg-deb -f "$T"/one/e3-drafter-data_*.deb Package)" = e3-drafter-data ]
+	dpkg-deb -f "$T"/one/e3-drafter-data_*.deb Depends | grep -q 'libcurl'
+	dpkg-deb -x "$T"/one/e3-drafter-data_*.deb "$T/x"
 	[ "$(ls "$T/x/usr/bin" | wc -l)" = 7 ]
 	[ "$(gzip -dc "$T/x/usr/share/man/man1/e3-prep.1.gz" | cksum)" = "$(cksum <man/e3-prep.1)" ]
 }
