@@ -325,6 +325,19 @@ real() { # OUT MAKE'S...
 	    LAYERS=2,4,5 MIN_FREE=1M DRAFT_VOCAB=1000 NEW_TOKENS_short=300 NEW_TOKENS_long=300 "$@"
 }
 
+@test "the README's lines run as they are, one after the other" {
+	"$E3_BIN/e3-sim" --model pipelines/demo/model --port 0 >"$T/port" 2>/dev/null &
+	until [ -s "$T/port" ]; do sleep 0.1; done
+	kill $!
+	wait $! || true
+	# but for the port, which may be taken, and the programs, which may be others
+	sed -n '/^\tPATH=/,/^\tkill/p' README | sed "s/30000/$(cat "$T/port")/; s|PATH=\$PWD/bin:|PATH=$E3_BIN:|" >"$T/lines"
+	[ "$(grep -c '^	e3-' "$T/lines")" = 7 ]
+	HOME=$T bash -e -o pipefail -c "trap 'kill \$! 2>&-' EXIT; . $T/lines" >"$T/talk" 2>&1 || { cat "$T/talk"; false; }
+	[ "$(wc -l <"$T/e3-try/states.jsonl")" = 20 ]
+	[ -s "$T/e3-try/vocab/t2d.pt" ]
+}
+
 @test "a small rehearsal: made-up rows, timed stages, two kills, the same bytes" {
 	KILLS=2 JOBS=1 E3_BIN=$E3_BIN run pipelines/100k/rehearse "$T/r" 0.0015
 	echo "$output"
