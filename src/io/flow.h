@@ -198,6 +198,8 @@ struct flow_totals {
 struct flow_totals flow_totals(const struct flow *f);
 /* What the summary line says behind the program's name. */
 void flow_summary_text(struct buf *to, const struct flow *f);
+/* Records that were dropped for a reason: flow_drop's class. */
+uint64_t flow_dropped(const struct flow *f, const char *class);
 
 /* Checks the sum, publishes rejects, statistics and output, in this order, and prints the summary
  * line (unless -q). Frees f on success; on -1 the caller calls flow_abort. */

@@ -144,6 +144,11 @@ static uint64_t tally_get(const struct tally *t, const char *name)
 	return 0;
 }
 
+uint64_t flow_dropped(const struct flow *f, const char *class)
+{
+	return tally_get(&f->dropped, class);
+}
+
 /* 206 in = 181 out (7 repaired) + 25 rejected (json 9, type 16) */
 void flow_summary_text(struct buf *to, const struct flow *f)
 {

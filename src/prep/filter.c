@@ -104,6 +104,13 @@ static int holds(const struct prep_filter *f, struct span have, int *none)
 	return f->op == EQ ? same : !same;
 }
 
+/* Seldom written, so that the workers share the line. */
+static void note(const struct prep_filter *f, unsigned char how)
+{
+	if (f->met && (atomic_load_explicit(f->met, memory_order_relaxed) & how) != how)
+		atomic_fetch_or_explicit(f->met, how, memory_order_relaxed);
+}
+
 static int passes(struct prep_row *r, const struct prep_filter *f)
 {
 	struct span v = find(r, f->path);
@@ -111,6 +118,7 @@ static int passes(struct prep_row *r, const struct prep_filter *f)
 
 	if (!none && *v.p == '"')
 		v = json_text(v, r->arena, NULL);
+	note(f, none ? FILTER_ASKED : FILTER_ASKED | FILTER_FOUND);
 	ok = none ? f->op == NE : holds(f, v, &none);
 	if (none)
 		prep_count(r, PREP_NO_SCORE, 1);

@@ -11,14 +11,20 @@
 #ifndef E3_PREP_FILTER_H
 #define E3_PREP_FILTER_H
 
+#include <stdatomic.h>
+
 #include "base/buf.h"
 
 struct err;
 struct prep_row;
 
+/* What became of a filter in the whole input; set by all workers. */
+enum { FILTER_ASKED = 1, FILTER_FOUND = 2 };
+
 struct prep_filter {
-	const char *text; /* as given: what drops are counted under */
-	struct span path; /* column and members, with dots */
+	const char *text;  /* as given: what drops are counted under */
+	atomic_uchar *met; /* FILTER_ */
+	struct span path;  /* column and members, with dots */
 	int op;
 	struct span value;
 	double number;

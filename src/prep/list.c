@@ -222,8 +222,13 @@ static int read_message(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 static enum prep_role role_in(struct prep_row *r, const struct raw *raw)
 {
 	struct span v = raw->v[first_of(raw, ROLE, FROM)];
+	enum prep_role role = PREP_UNKNOWN;
 
-	return v.p && *v.p == '"' ? prep_role_of(json_text(v, r->arena, NULL)) : PREP_UNKNOWN;
+	if (v.p && *v.p == '"')
+		role = prep_role_of(json_text(v, r->arena, NULL));
+	if (role == PREP_UNKNOWN && !r->conv.unknown.p)
+		r->conv.unknown = v;
+	return role;
 }
 
 /* The next message, or null for one: 1, 0 at the end, -1. */

@@ -75,6 +75,7 @@ struct run {
 	struct prep_rules rules;
 	const struct prep_format *one_format[2];
 	struct prep_filter *filters;
+	atomic_uchar *met; /* of each filter */
 	struct flow *flow;
 	struct prep_pick *pick;
 	struct prep_explain *explain;
@@ -267,9 +268,12 @@ static void set_filters(struct run *run)
 	struct err e = {0};
 
 	run->filters = xcalloc(l->n + 1, sizeof(*run->filters));
-	for (size_t i = 0; i < l->n; i++)
+	run->met = xcalloc(l->n + 1, sizeof(*run->met));
+	for (size_t i = 0; i < l->n; i++) {
 		if (prep_filter_parse(&run->filters[i], l->v[i], &e) < 0)
 			opt_misuse(&prog, "%s", e.msg);
+		run->filters[i].met = &run->met[i];
+	}
 	run->rules.filters = run->filters;
 	run->rules.nfilters = l->n;
 }
@@ -307,8 +311,18 @@ static void set_rules(struct run *run, struct opts *o)
 		    "dataset %s: not in --list, so it sets neither format, mode nor sample", name);
 }
 
+/* A name with a mistake in it drops all, or with != nothing. */
+static void tell_filters(const struct run *run)
+{
+	for (size_t i = 0; i < run->rules.nfilters && !run->opt->flow.quiet; i++)
+		if (run->met[i] == FILTER_ASKED)
+			prog_warn("--filter \"%s\": no row has a value of that name",
+			    run->filters[i].text);
+}
+
 static int finish(struct run *run, struct err *e)
 {
+	tell_filters(run);
 	if (run->explain) {
 		if (prep_explain_print(run->explain, e) < 0)
 			return -1;
@@ -353,6 +367,7 @@ int main(int argc, char **argv)
 	prep_pick_close(run.pick);
 	prep_explain_close(run.explain);
 	free(run.filters);
+	free(run.met);
 	opt_list_free(&o.flow.files);
 	opt_list_free(&o.filters);
 	opt_list_free(&o.keep);

@@ -162,13 +162,27 @@ static void note_repairs(struct prep_row *r)
 		    (unsigned long long)r->count[PREP_NAN]);
 }
 
+/* A column that holds a list of objects: the rows, it may be. */
+static const struct rec_member *list_of_rows(const struct prep_row *r)
+{
+	for (size_t i = 0; i < r->rec.n; i++)
+		if (r->rec.m[i].val.n > 1 && memcmp(r->rec.m[i].val.p, "[{", 2) == 0)
+			return &r->rec.m[i];
+	return NULL;
+}
+
 static int no_format(struct prep_row *r)
 {
+	const struct rec_member *rows = list_of_rows(r);
+
 	buf_reset(&r->text);
 	for (size_t i = 0; i < r->rec.n; i++) {
 		buf_adds(&r->text, i ? ", " : "");
 		buf_add(&r->text, r->rec.m[i].key.p, r->rec.m[i].key.n);
 	}
+	if (rows)
+		buf_addf(&r->text, "; a list of rows is made lines with jq -c '.%.*s[]'",
+		    (int)rows->key.n, rows->key.p);
 	return err_set(r->e, "missing", "none of the columns that are known; there are: %s",
 	    r->text.len ? buf_cstr(&r->text) : "none");
 }
@@ -192,6 +206,9 @@ static int finish(struct prep_row *r)
 
 	if (c->seen == 0)
 		return err_set(r->e, "empty", "no messages");
+	if (c->users == 0 && c->unknown.p)
+		return err_set(r->e, "nouser", "no user message; %.*s is no role that is known",
+		    c->unknown.n < 40 ? (int)c->unknown.n : 40, c->unknown.p);
 	if (c->users == 0)
 		return err_set(r->e, "nouser", "no user message");
 	if (r->rules->native && c->answers == 0)
@@ -215,7 +232,7 @@ static void begin(struct prep_row *r, struct arena *a, struct err *e)
 	memset(r->count, 0, sizeof(r->count));
 	c->n = c->seen = c->users = c->answers = 0;
 	c->nwait = c->answered = c->ncalls = 0;
-	c->tools = (struct span){0};
+	c->tools = c->unknown = (struct span){0};
 	buf_reset(&r->calls);
 }
 

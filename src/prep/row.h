@@ -102,7 +102,8 @@ struct prep_conv {
 	size_t n, cap;
 	size_t seen; /* messages offered */
 	size_t users, answers;
-	struct span tools; /* JSON array; p NULL: none */
+	struct span unknown; /* the first role that is none, as it stands there; p NULL: none */
+	struct span tools;   /* JSON array; p NULL: none */
 	struct prep_pending *wait;
 	size_t nwait, wait_cap, answered;
 	size_t ncalls; /* of the conversation, for ids */

@@ -88,7 +88,9 @@ static int check_supervised(struct flow *f, struct err *e)
 	flow_summary_text(&counts, f);
 	err_set(e, "unsupervised", "nothing to train on in the whole input: %s%s",
 	    buf_cstr(&counts),
-	    n.dropped > 0 ? "; prompts, which are unsupervised, want e3-infer first" : "");
+	    flow_dropped(f, "unsupervised") > 0
+		? "; prompts, which are unsupervised, want e3-infer first"
+		: "");
 	buf_free(&counts);
 	return -1;
 }

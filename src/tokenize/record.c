@@ -207,6 +207,32 @@ static int show_tokenised(struct flow_job *job, const struct tok *tok, struct th
 	return show(job->out, &view, &job->err);
 }
 
+/* --show of a conversation that waits for its answer: the prompt that a server would be sent. */
+static int show_prompt(
+    struct flow_job *job, const struct tok *tok, struct thread *t, const struct chat_conv *conv)
+{
+	struct show view = {.bpe = chat_bpe(tok->chat), .name = conv->id, .colour = tok->colour};
+
+	ints_reset(&t->ids);
+	if (chat_prompt(tok->chat, t->chat, conv, conv->n, &t->ids, NULL, &job->err) < 0)
+		return -1;
+	view.ids = t->ids.v;
+	view.n = t->ids.n;
+	view.mask = memset(arena_alloc(job->arena, view.n), 0, view.n);
+	job->written = 1;
+	job->verdict = FLOW_OUT;
+	flow_job_count(job, "tokens", view.n);
+	return show(job->out, &view, &job->err);
+}
+
+static int waits(const struct chat_conv *conv)
+{
+	const struct jval *last = conv->n > 0 ? &conv->messages->u.arr.v[conv->n - 1] : NULL;
+	const struct jval *role = last ? val_get(last, "role") : NULL;
+
+	return role && !val_is_str(role, "assistant");
+}
+
 static int make_turns(struct flow_job *job, const struct tok *tok, struct thread *t)
 {
 	const struct chat_turns_opt opt = {
@@ -226,6 +252,8 @@ static int make_turns(struct flow_job *job, const struct tok *tok, struct thread
 		return err_set(&job->err, "missing", "id: expected a string that is not empty");
 	if (chat_turns(tok->chat, t->chat, &conv, &opt, job->arena, &turns, &job->err) < 0)
 		return -1;
+	if (tok->opt->show && turns.n == 0 && waits(&conv))
+		return show_prompt(job, tok, t, &conv);
 	return write_turns(job, tok, t, &conv, &turns);
 }
 

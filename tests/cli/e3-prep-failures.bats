@@ -32,6 +32,25 @@ holds() {
 	holds '.in == 3 and .out == 2 and .reasons.nouser == 1' stats
 }
 
+@test "what a row without a known role, or rows in a list, want is said" {
+	prep B7_sharegpt <<<'{"conversations":[{"from":"Human","value":"a"},{"from":"gpt","value":"b"}]}'
+	[ "$(jq -r .reject.reason rejects)" = 'no user message; "Human" is no role that is known' ]
+	prep openai <<<'{"data":[{"conversations":[]}]}'
+	[[ $(jq -r .reject.reason rejects) == *"there are: data; a list of rows is made lines with jq -c '.data[]'" ]]
+}
+
+@test "a filter by a name that no row has is told of" {
+	row='{"conversations":[{"from":"human","value":"a"}],"score":1}'
+	for f in "scoer>=1" "scoer!=1"; do
+		run e3-prep --dataset B7_sharegpt --filter "$f" -o out2 <<<"$row"
+		[ "${lines[0]}" = "e3-prep: --filter \"$f\": no row has a value of that name" ]
+		rm out2
+	done
+	# one that was never asked, and one whose value some row has, are not
+	run e3-prep --dataset B7_sharegpt --filter "score>=2" --filter "scoer>=1" -o out2 <<<"$row"
+	[ "${#lines[@]}" -eq 1 ]
+}
+
 @test "hiyouga/LlamaFactory#2962: several user turns in a row are cut, and counted" {
 	prep B7_sharegpt <<<'{"conversations":[{"from":"human","value":"a"},{"from":"human","value":"b"},{"from":"gpt","value":"c"}]}'
 	holds '[.messages[].content] == ["a"]'

@@ -96,6 +96,8 @@ Again.</think>6<|im_end|>" ]
 	run tok -o out in
 	[ "$status" -eq 1 ]
 	[ "$output" = "e3-tokenize: nothing to train on in the whole input: 1 in = 0 out + 1 dropped (unsupervised 1); prompts, which are unsupervised, want e3-infer first" ]
+	run tok --max-len 3 < <(conv a)
+	[ "$output" = "e3-tokenize: nothing to train on in the whole input: 1 in = 0 out + 1 dropped (long 1)" ]
 	[ ! -e out ]
 	echo '{"id":7}' >in
 	run tok -o out --rejects bad in
@@ -163,6 +165,12 @@ Again.</think>6<|im_end|>" ]
 	short a | jq . >in
 	run tok in
 	[ "$output" = "e3-tokenize: in: an object over several lines, where a record is one line: make lines of it with jq -c ., or .KEY[] for a list inside" ]
+	echo x | gzip >other
+	run tok other
+	[ "$output" = "e3-tokenize: other: gzip: zcat FILE | ..." ]
+	echo x | iconv -t UTF-16 >other
+	run tok other
+	[ "$output" = "e3-tokenize: other: UTF-16: iconv -f UTF-16 -t UTF-8 FILE | ..." ]
 	jq -c . in | tok >out
 	[ "$(wc -l <out)" -eq 1 ]
 }
@@ -360,6 +368,20 @@ EOF
 EOF
 	head -n 5 out | cmp - want
 	grep -q '^-- [0-9]* tokens: [0-9]* prompt, [0-9]* supervised in 1 span$' out
+}
+
+@test "--show of a prompt: what a server would be sent" {
+	echo '{"id":"p","messages":[{"role":"user","content":"q"}]}' | tok --show >out
+	cat >want <<'EOF'
+== p
+<|im_user|>user<|im_middle|>q<|im_end|>
+<|im_assistant|>assistant<|im_middle|><think>
+-- 9 tokens: 9 prompt, 0 supervised in 0 spans
+
+EOF
+	cmp out want
+	# one that ends with an answer that is not to be learnt is no prompt
+	run -1 tok --show <<<'{"id":"p","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a","weight":0}]}'
 }
 
 @test "--show: a line that goes on with what is supervised begins with a bar" {
