@@ -94,6 +94,11 @@ void options_parse(struct extract_opts *o, int argc, char **argv)
 	    .max_attempts = 5,
 	    .min_free = (uint64_t)1 << 30};
 	opt_parse(&extract_prog, argc, argv, o);
+	o->flow.report = o->verify != NULL; /* the bad ones' index */
+	if (o->records)
+		opt_list_add(&o->flow.inputs, o->records);
+	if (o->redo)
+		opt_list_add(&o->flow.inputs, o->redo);
 	if (o->apply_norm)
 		need(o->model, "--model", "--apply-norm");
 	for (size_t i = 0; i < o->keep.n; i++)
@@ -117,4 +122,5 @@ void options_free(struct extract_opts *o)
 	opt_list_free(&o->layers);
 	opt_list_free(&o->keep);
 	opt_list_free(&o->flow.files);
+	opt_list_free(&o->flow.inputs);
 }

@@ -19,6 +19,10 @@ int main(int argc, char **argv)
 	opt_parse(&infer_prog, argc, argv, &o);
 	if (infer_check(&o, &e) < 0)
 		opt_misuse(&infer_prog, "%s", e.msg);
+	if (o.servers_file)
+		opt_list_add(&o.flow.inputs, o.servers_file);
+	if (o.template)
+		opt_list_add(&o.flow.inputs, o.template);
 	rc = infer_run(&o, say, &e);
 	if (rc < 0)
 		rc = prog_fail(&e);
@@ -26,5 +30,6 @@ int main(int argc, char **argv)
 		rc += 128;
 	opt_list_free(&o.servers);
 	opt_list_free(&o.flow.files);
+	opt_list_free(&o.flow.inputs);
 	return rc;
 }

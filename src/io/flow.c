@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "io/flow_int.h"
+#include "io/path.h"
 
 #define THREADS_MAX  1024
 #define MAX_LINE_MAX ((uint64_t)1 << 40)
@@ -82,22 +83,24 @@ void flow_reject_more(struct flow_job *job, const char *members)
 
 /* ---- a run's beginning and end ---- */
 
-static int same_path(const char *a, const char *b)
+/* Two outputs in one file would lose one of them. Standard output twice is for the user to say, in
+ * what all programs have; "/dev/" is no file that is replaced. */
+static int same_path(const char *a, const char *b, int standard)
 {
-	return a && b && strcmp(a, "-") != 0 && strcmp(a, b) == 0 && strncmp(a, "/dev/", 5) != 0;
+	if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+		return standard && strcmp(a, b) == 0;
+	return strncmp(a, "/dev/", 5) != 0 && path_same(a, b);
 }
 
-static int is_input(const struct flow_opt *o, const char *path)
+static int is_among(const struct opt_list *files, const char *path)
 {
-	static const char *const standard[] = {"-"};
-	const char *const *v = o->files.n > 0 ? o->files.v : standard;
-	size_t n = o->files.n > 0 ? o->files.n : 1;
 	struct stat a, b;
 
-	if (!path || stat(path, &a) < 0 || !S_ISREG(a.st_mode))
+	if (strcmp(path, "-") == 0 || stat(path, &a) < 0 || !S_ISREG(a.st_mode))
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		int rc = strcmp(v[i], "-") == 0 ? fstat(STDIN_FILENO, &b) : stat(v[i], &b);
+	for (size_t i = 0; i < files->n; i++) {
+		const char *file = files->v[i];
+		int rc = strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, &b) : stat(file, &b);
 
 		if (rc == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 			return 1;
@@ -105,22 +108,45 @@ static int is_input(const struct flow_opt *o, const char *path)
 	return 0;
 }
 
-/* An input may be -o's, whose file is replaced when all is done. The rejects come also when the run
- * fails, and without the good records. */
+static int has_records(const struct flow_opt *o, const char *path)
+{
+	const char *standard[] = {"-"};
+	const struct opt_list input = {.v = standard, .n = 1};
+
+	return is_among(o->files.n > 0 ? &o->files : &input, path);
+}
+
+static void add(struct opt_list *l, const char *path)
+{
+	if (path)
+		opt_list_add(l, path);
+}
+
+/* An input may be -o's, whose file is replaced when all is done, by its records. The rejects come
+ * also when the run fails, and without the good records. */
 static int check_paths(const struct flow_opt *o, struct err *e)
 {
-	const char *output = o->output;
-	const char *others[] = {o->rejects, o->stats};
+	struct opt_list all = {0};
+	size_t own;
+	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (is_input(o, others[i]))
-			return err_set(e, "usage",
-			    "%s: is an input too; it would be lost: name another file", others[i]);
-	if (same_path(output, o->rejects) || same_path(output, o->stats))
-		return err_set(e, "usage", "%s: named for two outputs", output);
-	if (same_path(o->rejects, o->stats))
-		return err_set(e, "usage", "%s: named for two outputs", o->rejects);
-	return 0;
+	add(&all, o->output ? o->output : "-");
+	add(&all, o->rejects);
+	add(&all, o->stats);
+	own = all.n;
+	for (size_t i = 0; i < o->outputs.n; i++)
+		add(&all, o->outputs.v[i]);
+	for (size_t i = 0; rc == 0 && i < all.n; i++)
+		if (((i > 0 || o->report) && has_records(o, all.v[i])) ||
+		    is_among(&o->inputs, all.v[i]))
+			rc = err_set(e, "usage",
+			    "%s: is an input too; it would be lost: name another file", all.v[i]);
+	for (size_t i = 1; i < all.n; i++)
+		for (size_t k = 0; rc == 0 && k < i; k++)
+			if (same_path(all.v[i], all.v[k], i >= own))
+				rc = err_set(e, "usage", "%s: named for two outputs", all.v[i]);
+	opt_list_free(&all);
+	return rc;
 }
 
 static int open_all(struct flow *f, struct err *e)

@@ -66,10 +66,14 @@ struct flow_opt {
 	int arrays;		/* an input may be a JSON array of records (lines.h) */
 	int digests;		/* flow_files tells bytes and hashes */
 	int own_output;		/* no -o handling here; flow_job.out is not used */
+	int report;		/* -o is not the records again: it may not replace them either */
 	int unique_ids;		/* a second record with the same job.id is rejected: "duplicate" */
 	const char *shown;	/* the count that the summary tells beside out, or NULL */
 	uint64_t batch;		/* records that a thread takes at once; 0: many, for short work */
 	struct opt_shard shard; /* records of other shards are dropped: "shard" */
+	/* Further files that it writes, "-" for standard output; and that it reads beside the
+	 * records. */
+	struct opt_list outputs, inputs;
 };
 
 #define FLOW_NO_LIMIT UINT64_MAX
@@ -150,6 +154,8 @@ struct flow_ops {
 
 struct flow;
 
+/* Refuses, with class "usage", what would lose a file: an output that is named twice, or that is an
+ * input; but -o, unless it is a report, may be one of the records' files. */
 struct flow *flow_open(const char *program, const struct flow_opt *opt, struct err *e);
 int flow_run(struct flow *f, const struct flow_ops *ops, void *ctx, struct err *e);
 

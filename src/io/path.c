@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -54,6 +55,35 @@ char *path_follow(const char *path)
 	}
 	free(at);
 	return NULL;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int same_dir(const char *a, const char *b)
+{
+	char *da = path_dir(a), *db = path_dir(b);
+	struct stat sa, sb;
+	int same = strcmp(da, db) == 0 || (stat(da, &sa) == 0 && stat(db, &sb) == 0 &&
+					      sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino);
+
+	free(da);
+	free(db);
+	return same;
+}
+
+int path_same(const char *a, const char *b)
+{
+	char *fa = path_follow(a), *fb = path_follow(b);
+	int same = fa && fb && strcmp(last_part(fa), last_part(fb)) == 0 && same_dir(fa, fb);
+
+	free(fa);
+	free(fb);
+	return same;
 }
 
 int path_sync_dir(const char *dir, struct err *e)

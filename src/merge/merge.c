@@ -181,6 +181,10 @@ int merge_run(const struct merge_opts *o, const struct plan *plan, struct err *e
 	int rc = -1;
 
 	flow.digests = o->manifest != NULL;
+	for (size_t i = 0; i < plan->nsplit; i++)
+		opt_list_add(&flow.outputs, plan->split[i].file);
+	if (o->manifest)
+		opt_list_add(&flow.outputs, o->manifest);
 	m.parts = parts_for(o->memory);
 	m.index = index_open();
 	m.spool = spool_open(o->memory, dir);
@@ -197,6 +201,7 @@ int merge_run(const struct merge_opts *o, const struct plan *plan, struct err *e
 		m.flow = NULL;
 out:
 	merge_free(&m);
+	opt_list_free(&flow.outputs);
 	free(dir);
 	return rc;
 }

@@ -102,36 +102,13 @@ static int read_splits(struct plan *p, const struct opt_list *l, struct err *e)
 	return sum <= 1 + 1e-9 ? 0 : err_set(e, "usage", "--split: the fractions are more than 1");
 }
 
-/* Two outputs in one file would lose one of them. */
-static int check_files(const struct plan *p, const struct merge_opts *o, struct err *e)
-{
-	const char *other[] = {
-	    o->flow.output ? o->flow.output : "-", o->flow.rejects, o->flow.stats, o->manifest};
-
-	for (size_t i = 0; i < p->nsplit; i++) {
-		for (size_t k = 0; k < sizeof(other) / sizeof(*other); k++)
-			if (other[k] && strcmp(other[k], p->split[i].file) == 0)
-				return err_set(
-				    e, "usage", "%s: named for two outputs", p->split[i].file);
-		for (size_t k = 0; k < i; k++)
-			if (strcmp(p->split[k].file, p->split[i].file) == 0)
-				return err_set(
-				    e, "usage", "%s: named for two outputs", p->split[i].file);
-	}
-	for (size_t k = 0; o->manifest && k < 3; k++)
-		if (other[k] && strcmp(other[k], o->manifest) == 0)
-			return err_set(e, "usage", "%s: named for two outputs", o->manifest);
-	return 0;
-}
-
 int plan_make(struct plan *p, const struct merge_opts *o, struct err *e)
 {
 	*p = (struct plan){0};
 	if (read_quotas(&p->cap, &p->ncap, "cap", &o->cap, e) < 0 ||
-	    read_quotas(&p->mix, &p->nmix, "mix", &o->mix, e) < 0 ||
-	    read_splits(p, &o->split, e) < 0)
+	    read_quotas(&p->mix, &p->nmix, "mix", &o->mix, e) < 0)
 		return -1;
-	return check_files(p, o, e);
+	return read_splits(p, &o->split, e);
 }
 
 void plan_free(struct plan *p)

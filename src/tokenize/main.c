@@ -145,9 +145,13 @@ int main(int argc, char **argv)
 
 	opt_parse(&prog, argc, argv, &o);
 	check(&o);
+	o.flow.report = o.show;
+	if (o.template)
+		opt_list_add(&o.flow.inputs, o.template);
 	plain = o.text || o.whole || o.count || o.pieces || o.decode;
 	rc = plain ? tok_text(&o, &e) : records(&o, &e);
 	opt_list_free(&o.flow.files);
+	opt_list_free(&o.flow.inputs);
 	opt_list_free(&o.keep);
 	return rc < 0 ? prog_fail(&e) : EXIT_DONE;
 }

@@ -295,21 +295,18 @@ fail:
 	return -1;
 }
 
-/* Two outputs in one file would be one lost. */
-static void check_outputs(const struct vocabmap_opts *o)
+/* Counts may be written where they were read: they are the sum then. */
+static void name_files(struct vocabmap_opts *o)
 {
-	const struct {
-		const char *option, *path;
-	} out[] = {{"-o", o->flow.output}, {"--counts-out", o->counts_out},
-	    {"--coverage", o->coverage}, {"--rejects", o->flow.rejects},
-	    {"--stats", o->flow.stats}};
-
-	for (size_t i = 0; i < sizeof(out) / sizeof(out[0]); i++)
-		for (size_t k = i + 1; k < sizeof(out) / sizeof(out[0]); k++)
-			if (out[i].path && out[k].path && strcmp(out[i].path, out[k].path) == 0 &&
-			    strncmp(out[i].path, "/dev/", 5) != 0)
-				opt_misuse(&prog, "%s and %s name the same file", out[i].option,
-				    out[k].option);
+	if (o->counts_out)
+		opt_list_add(&o->flow.outputs, o->counts_out);
+	if (o->coverage)
+		opt_list_add(&o->flow.outputs, o->coverage);
+	for (size_t i = 0; i < o->counts.n; i++)
+		if (!o->counts_out || strcmp(o->counts.v[i], o->counts_out) != 0)
+			opt_list_add(&o->flow.inputs, o->counts.v[i]);
+	if (o->include)
+		opt_list_add(&o->flow.inputs, o->include);
 }
 
 int main(int argc, char **argv)
@@ -321,7 +318,8 @@ int main(int argc, char **argv)
 	opt_parse(&prog, argc, argv, &o);
 	o.flow.own_output = 1;
 	o.flow.unique_ids = 1;
-	check_outputs(&o);
+	o.flow.report = 1;
+	name_files(&o);
 	/* counts alone are a whole input: standard input is not waited for */
 	if (o.counts.n > 0 && o.flow.files.n == 0)
 		opt_list_add(&o.flow.files, "/dev/null");
@@ -337,5 +335,7 @@ int main(int argc, char **argv)
 	ints_free(&r.forced);
 	opt_list_free(&o.counts);
 	opt_list_free(&o.flow.files);
+	opt_list_free(&o.flow.outputs);
+	opt_list_free(&o.flow.inputs);
 	return EXIT_DONE;
 }

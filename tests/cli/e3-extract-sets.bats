@@ -133,6 +133,15 @@ other_model() {
 	[ "$(jq -r .verify.class "$T/bad" | xargs)" = "checksum truncated system size truncated" ]
 	e3-extract -q -j8 --verify "$T/seed" --records "$T/in" "$T/seed.idx" >"$T/bad8" || true
 	cmp "$T/bad" "$T/bad8"
+	# the bad ones are no index of the set, and no output replaces the masks
+	cp "$T/seed.idx" "$T/was"
+	run e3-extract --verify "$T/seed" -o "$T/seed.idx" "$T/seed.idx"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"seed.idx: is an input too; it would be lost"* ]]
+	run e3-extract --verify "$T/seed" --records "$T/in" --stats "$T/in" "$T/seed.idx"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"in: is an input too; it would be lost"* ]]
+	cmp "$T/was" "$T/seed.idx"
 }
 
 @test "--verify: files that belong to other records" {

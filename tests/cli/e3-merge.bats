@@ -327,6 +327,30 @@ ids() {
 	[[ "$output" == "e3-merge: same: named for two outputs"* ]]
 }
 
+@test "no output takes the place of an input or of another output" {
+	some 5 >in
+	cp in was
+	for args in "--manifest in" "--split v=0.1:in" "--manifest ./in --no-shuffle" "--stats in"; do
+		run e3-merge $args -o o in
+		[ "$status" -eq 2 ]
+		[ "${output##*: is}" = " an input too; it would be lost: name another file" ]
+		run bash -c 'e3-merge "$@" <in' - $args -o o
+		[ "$status" -eq 2 ]
+	done
+	for args in "--split a=0.6:f --split b=0.1:./f" "--split a=0.6:o" "--manifest o" \
+		"--rejects r --split a=0.6:r" "--stats s --manifest s" "--manifest m --split a=0.6:m"; do
+		run e3-merge $args -o o in
+		[ "$status" -eq 2 ]
+		[[ "$output" == *": named for two outputs" ]]
+	done
+	run e3-merge --manifest - in
+	[ "$status" -eq 2 ]
+	cmp in was
+	[ ! -e o ]
+	e3-merge -q -o in in # on purpose
+	cmp <(sort in) <(sort was)
+}
+
 @test "a reader that goes away ends it as SIGPIPE does, and without a word" {
 	some 5000 >in
 	for p in - "''"; do

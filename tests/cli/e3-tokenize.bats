@@ -326,6 +326,11 @@ EOF
 	echo '{% for m in messages %}{{ m.role }}{{ m.content }}<|im_end|>{% endfor %}{% if add_generation_prompt %}assistant{% endif %}' >t.jinja
 	short a | tok --template t.jinja >out
 	[ "$(jq -c .input_ids out | tok --decode)" = "userhi<|im_end|>assistantho<|im_end|>" ]
+	for o in -o --stats --rejects; do
+		run e3-tokenize --model "$model" --template t.jinja $o ./t.jinja </dev/null
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"./t.jinja: is an input too; it would be lost"* ]]
+	done
 	echo '{{ messages[0].content }}' >t.jinja
 	run bash -c "$(declare -f short); short a | e3-tokenize -q --model '$model' --template t.jinja"
 	[ "$status" -eq 1 ]

@@ -255,8 +255,25 @@ vm() {
 @test "one file for two outputs is misuse" {
 	run e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --counts-out f --coverage f </dev/null
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"--counts-out and --coverage name the same file"* ]]
+	[[ "$output" == *"f: named for two outputs" ]]
 	run e3-vocabmap -q --target-vocab 10 --draft-vocab 2 -o f --stats f </dev/null
 	[ "$status" -eq 2 ]
 	[ ! -e f ]
+}
+
+@test "no output takes the place of an input" {
+	rec a 1 1 >in
+	echo 1 >list
+	e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --counts-out sum in
+	cp in in.was; cp list list.was; cp sum sum.was
+	for o in "--coverage in" "--counts-out in" "-o in" "--include list --coverage list" \
+		"--include list --stats list" "--counts sum --coverage ./sum"; do
+		run e3-vocabmap -q --target-vocab 10 --draft-vocab 2 $o in
+		[ "$status" -eq 2 ]
+		[[ "$output" == *": is an input too; it would be lost: name another file" ]]
+	done
+	cmp in in.was && cmp list list.was && cmp sum sum.was
+	# earlier counts may become the sum
+	e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --counts sum --counts-out sum in
+	[ "$(cksum <sum)" != "$(cksum <sum.was)" ]
 }

@@ -396,6 +396,67 @@ static void cannot_open(void **state)
 	assert_int_equal(tmp_clean(), 1); /* nothing appeared */
 }
 
+/* What a program tells of further files; the rest is "out", "rejects" and "stats". */
+static void further_files(void **state)
+{
+	static const struct {
+		const char *output, *input; /* further ones, or NULL */
+		int report;
+		const char *says; /* NULL: it is fine */
+	} t[] = {
+	    {"other", "list", 0, NULL},
+	    {"other", NULL, 0, NULL},
+	    {"in", NULL, 0, "in: is an input too; it would be lost"},
+	    {"link", NULL, 0, "link: is an input too"},
+	    {"list", "list", 0, "list: is an input too"},
+	    {"out", NULL, 0, "out: named for two outputs"},
+	    {"./out", NULL, 0, "./out: named for two outputs"},
+	    {"tolink", NULL, 0, "tolink: named for two outputs"},
+	    {"rejects", NULL, 0, "rejects: named for two outputs"},
+	    {"stats", NULL, 0, "stats: named for two outputs"},
+	    {"other", "old", 0, "old: is an input too"},
+	    {"other", NULL, 1, "old: is an input too"},
+	};
+
+	(void)state;
+	tmp_puts(tmp_path("in"), "out a\n");
+	tmp_puts(tmp_path("list"), "x\n");
+	tmp_puts(tmp_path("old"), "out b\n");
+	assert_int_equal(symlink("in", tmp_path("link")), 0);
+	assert_int_equal(symlink("out", tmp_path("tolink")), 0);
+	for (size_t i = 0; i < LEN(t); i++) {
+		/* "old" is -o's, and stands among the records */
+		int old = strncmp(t[i].says ? t[i].says : "", "old", 3) == 0 || i == 1;
+		struct flow_opt o = FLOW_OPT_DEFAULT;
+		struct err e = {0};
+		struct flow *f;
+		char path[7][1024];
+		const char *names[] = {
+		    "in", "old", old ? "old" : "out", "rejects", "stats", t[i].output, t[i].input};
+
+		for (size_t k = 0; k < LEN(names) && names[k]; k++)
+			snprintf(path[k], 1024, "%s", tmp_path(names[k]));
+		opt_list_add(&o.files, path[0]);
+		if (!t[i].input)
+			opt_list_add(&o.files, path[1]);
+		o.output = path[2];
+		o.rejects = path[3];
+		o.stats = path[4];
+		o.report = t[i].report;
+		opt_list_add(&o.outputs, path[5]);
+		if (t[i].input)
+			opt_list_add(&o.inputs, path[6]);
+		f = flow_open("e3-test", &o, &e);
+		flow_abort(f);
+		if (t[i].says ? f || !strstr(e.msg, t[i].says) : !f)
+			fail_msg("row %zu: %s", i, e.msg);
+		opt_list_free(&o.files);
+		opt_list_free(&o.outputs);
+		opt_list_free(&o.inputs);
+	}
+	assert_int_equal(tmp_clean(), 5); /* nothing appeared */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +468,7 @@ int main(void)
 	    cmocka_unit_test(shards),
 	    cmocka_unit_test(threads_have_their_own),
 	    cmocka_unit_test(cannot_open),
+	    cmocka_unit_test(further_files),
 	};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);

@@ -55,10 +55,6 @@ static void refusals(void **state)
 	    {SPLIT, {"train=0.1:f"}, "'train' is the name of the main output"},
 	    {SPLIT, {"a=0.1:f", "a=0.2:g"}, "name used twice: 'a=0.2:g'"},
 	    {SPLIT, {"a=0.6:f", "b=0.5:g"}, "the fractions are more than 1"},
-	    {SPLIT, {"a=0.6:f", "b=0.1:f"}, "f: named for two outputs"},
-	    {SPLIT, {"a=0.6:out.jsonl"}, "out.jsonl: named for two outputs"},
-	    {SPLIT, {"a=0.6:rejects.jsonl"}, "rejects.jsonl: named for two outputs"},
-	    {SPLIT, {"a=0.6:out.manifest.json"}, "out.manifest.json: named for two outputs"},
 	};
 
 	(void)state;
