@@ -123,15 +123,18 @@ static void help_bash(const struct opt_prog *p)
 {
 	printf("_%.2s_%s() {\n", p->name, p->name + 3);
 	printf("\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n");
+	/* bash makes three words of --name=value */
+	printf("\tif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n");
+	printf("\tif [[ $cur == = ]]; then cur=; fi\n");
 	printf("\tcase $prev in\n");
 	bash_values(p->own);
 	bash_values(p->common);
 	printf("\tesac\n\tif [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"");
 	bash_words(p->own);
 	bash_words(p->common);
-	printf(" -h --help -V --version\" -- \"$cur\")); else COMPREPLY=($(compgen -f -- "
-	       "\"$cur\")); fi\n");
-	printf("}\ncomplete -o filenames -F _%.2s_%s %s\n", p->name, p->name + 3, p->name);
+	/* files are left to readline, which quotes them */
+	printf(" -h --help -V --version\" -- \"$cur\")); else COMPREPLY=(); fi\n");
+	printf("}\ncomplete -o default -F _%.2s_%s %s\n", p->name, p->name + 3, p->name);
 }
 
 static void zsh_help(const char *s)

@@ -39,10 +39,23 @@ installed() {
 		COMP_WORDS=(e3-prep --exp) COMP_CWORD=1
 		_e3_prep
 		echo "${COMPREPLY[@]}"
+		COMP_WORDS=(e3-prep --mode =) COMP_CWORD=2
+		_e3_prep
+		echo "${COMPREPLY[@]}"
+		COMP_WORDS=(e3-prep --mode = p) COMP_CWORD=3
+		_e3_prep
+		echo "${COMPREPLY[@]}"
+		COMP_WORDS=(e3-prep a) COMP_CWORD=1
+		_e3_prep
+		echo "${#COMPREPLY[@]}" $(complete -p e3-prep)
 	END
 	run bash "$T/try" "$T/dest/usr/share/bash-completion/completions"
 	[ "${lines[0]}" = "native prompt" ]
 	[ "${lines[1]}" = "--explain" ]
+	[ "${lines[2]}" = "native prompt" ]
+	[ "${lines[3]}" = "prompt" ]
+	# files are readline's
+	[ "${lines[4]}" = "0 complete -o default -F _e3_prep e3-prep" ]
 	[ "$(head -n 1 "$T/dest/usr/share/zsh/site-functions/_e3-merge")" = "#compdef e3-merge" ]
 }
 

@@ -290,7 +290,7 @@ static void help_and_completions(void **state)
 		       "                                 than a line takes\n"}},
 	    {"--help=bash", {"_e3_test()", "--mode) COMPREPLY=($(compgen -W \"native prompt none\"",
 				" -o --output --server", " -q --quiet",
-				"complete -o filenames -F _e3_test e3-test\n", "--version"}},
+				"complete -o default -F _e3_test e3-test\n", "--version"}},
 	    {"--help=zsh",
 		{"#compdef e3-test\n", "'--mode[how]:value:(native prompt none)'",
 		    "'-f[a flag \\[it'\\''s one\\]]'", "'*--server[a server]:URL:_files'",
