@@ -46,6 +46,15 @@ enum {
 	HELP_WIDTH = 80,
 };
 
+/* A common option that the program describes itself. */
+static int replaced(const struct opt_prog *p, const struct opt *o)
+{
+	for (const struct opt *own = p->own; own && own->kind; own++)
+		if (own != o && own->name && o->name && strcmp(own->name, o->name) == 0)
+			return 1;
+	return 0;
+}
+
 /* A row of two columns; a name that reaches into the second has a line of its own. */
 static void help_row(const char *name, const char *words)
 {
@@ -91,15 +100,18 @@ static void help_text(const struct opt_prog *p)
 	if (p->common)
 		printf("\n");
 	for (const struct opt *o = p->common; o && o->kind; o++)
-		help_one(o);
+		if (!replaced(p, o))
+			help_one(o);
 	help_row("-h, --help", "this text");
 	help_row("-V, --version", "the version");
 	printf("\nThe man page, %s(1), says more.\n", p->name);
 }
 
-static void bash_words(const struct opt *o)
+static void bash_words(const struct opt_prog *p, const struct opt *o)
 {
 	for (; o && o->kind; o++) {
+		if (replaced(p, o))
+			continue;
 		if (o->key)
 			printf(" -%c", o->key);
 		if (o->name)
@@ -130,8 +142,8 @@ static void help_bash(const struct opt_prog *p)
 	bash_values(p->own);
 	bash_values(p->common);
 	printf("\tesac\n\tif [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"");
-	bash_words(p->own);
-	bash_words(p->common);
+	bash_words(p, p->own);
+	bash_words(p, p->common);
 	/* files are left to readline, which quotes them */
 	printf(" -h --help -V --version\" -- \"$cur\")); else COMPREPLY=(); fi\n");
 	printf("}\ncomplete -o default -F _%.2s_%s %s\n", p->name, p->name + 3, p->name);
@@ -166,11 +178,13 @@ static void zsh_one(const struct opt *o, const char *name, const char *dashes)
 	printf("'");
 }
 
-static void zsh_table(const struct opt *o)
+static void zsh_table(const struct opt_prog *p, const struct opt *o)
 {
 	for (; o && o->kind; o++) {
 		char key[2] = {o->key, '\0'};
 
+		if (replaced(p, o))
+			continue;
 		if (o->key)
 			zsh_one(o, key, "-");
 		if (o->name)
@@ -181,8 +195,8 @@ static void zsh_table(const struct opt *o)
 static void help_zsh(const struct opt_prog *p)
 {
 	printf("#compdef %s\n_arguments -s", p->name);
-	zsh_table(p->own);
-	zsh_table(p->common);
+	zsh_table(p, p->own);
+	zsh_table(p, p->common);
 	printf(" \\\n\t'(-h --help)'{-h,--help}'[help]' '(-V --version)'{-V,--version}'[version]'");
 	printf("%s\n", p->operands ? " \\\n\t'*:file:_files'" : "");
 }

@@ -60,6 +60,8 @@ static const struct opt table[] = {
     {"shard", 0, OPT_SHARD, AT(flow.shard), "I/N", "only the records of shard I of N", 0, 0},
     {"dry-run", 0, OPT_U64, AT(dry_run), "N", "send N records, write nothing, estimate the rest", 1,
 	0},
+    {"threads", 'j', OPT_U64, AT(flow.threads), "N", "for uniformity: one thread does all", 1,
+	FLOW_THREADS_MAX},
     {0},
 };
 

@@ -11,7 +11,6 @@
 #include "io/flow_int.h"
 #include "io/path.h"
 
-#define THREADS_MAX  1024
 #define MAX_LINE_MAX ((uint64_t)1 << 40)
 
 const struct opt flow_opts[] = {
@@ -19,7 +18,7 @@ const struct opt flow_opts[] = {
 	"write there, whole or not at all", 0, 0},
     {"zstd", 'z', OPT_FLAG, offsetof(struct flow_opt, zstd), NULL, "compress the output", 0, 0},
     {"threads", 'j', OPT_U64, offsetof(struct flow_opt, threads), "N",
-	"threads (default: the processors it may use)", 1, THREADS_MAX},
+	"threads (default: the processors it may use)", 1, FLOW_THREADS_MAX},
     {"rejects", 0, OPT_STR, offsetof(struct flow_opt, rejects), "FILE",
 	"put bad records there and go on", 0, 0},
     {"max-rejects", 0, OPT_U64, offsetof(struct flow_opt, max_rejects), "N",

@@ -76,7 +76,8 @@ struct flow_opt {
 	struct opt_list outputs, inputs;
 };
 
-#define FLOW_NO_LIMIT UINT64_MAX
+#define FLOW_THREADS_MAX 1024
+#define FLOW_NO_LIMIT	 UINT64_MAX
 #define FLOW_OPT_DEFAULT                     \
 	{                                    \
 		.max_rejects = FLOW_NO_LIMIT \

@@ -18,6 +18,14 @@ load infer
 	done
 }
 
+@test "-j is told once, as what it is here" {
+	run -0 e3-infer --help
+	[[ $output == *"-j, --threads N "*"one thread does all"* ]]
+	[ "$(grep -c -- '--threads' <<<"$output")" = 1 ]
+	run -2 e3-infer -j 0 --server http://x
+	[[ $output == *"--threads: expected a whole number from 1 to 1024"* ]]
+}
+
 @test "a URL that is none, and one with a secret in it" {
 	for u in 127.0.0.1:1 http://me:hunter2@127.0.0.1:1 me:hunter2@127.0.0.1:1 'http://x/?key=hunter2'; do
 		run -2 e3-infer --server "$u" </dev/null
