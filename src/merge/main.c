@@ -53,6 +53,8 @@ static int check(const struct merge_opts *o, struct err *e)
 		rc = prog_flush(e);
 		if (rc == 0)
 			rc = err_set(e, "differs", "%s: the set is another", o->check);
+	} else if (rc == 0 && !o->flow.quiet) {
+		prog_warn("%s: the set agrees", o->check);
 	}
 	buf_free(&differences);
 	return rc;

@@ -235,6 +235,11 @@ ids() {
 	run e3-merge -q --check m
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
+	run e3-merge --check m
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == "e3-merge: "*" in = "*" out" ]]
+	[ "${lines[2]}" = "e3-merge: m: the set agrees" ]
+	[ "${#lines[@]}" -eq 3 ]
 	mv train moved.1 && mv val moved.2
 	e3-merge -q --check m moved.1 moved.2
 	zstd -q moved.1
@@ -258,6 +263,9 @@ ids() {
 	run e3-merge -q --check m
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 2 ]
+	run e3-merge --check m
+	[ "$status" -eq 1 ]
+	[[ "$output" != *agrees* ]]
 	run sh -c 'e3-merge -q --check m >/dev/full'
 	[ "$status" -eq 1 ]
 	[ "$output" = "e3-merge: standard output: No space left on device" ]
