@@ -35,9 +35,8 @@ holds() {
 @test "what a row without a known role, or rows in a list, want is said" {
 	prep B7_sharegpt <<<'{"conversations":[{"from":"Human","value":"a"},{"from":"gpt","value":"b"}]}'
 	[ "$(jq -r .reject.reason rejects)" = 'no user message; "Human" is no role that is known' ]
-	rm out
-	prep openai <<<'{"data":[{"conversations":[]}]}'
-	[[ $(jq -r .reject.reason rejects) == *"there are: data; a list of rows is made lines with jq -c '.data[]'" ]]
+	run e3-prep <<<'{"data":[{"conversations":[]}]}'
+	[[ $output == *"there are: data; a list of rows is made lines with jq -c '.data[]' ("* ]]
 }
 
 @test "a filter by a name that no row has is told of" {
