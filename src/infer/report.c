@@ -143,12 +143,17 @@ static void add_statuses(struct buf *b, const struct run *r)
 	}
 }
 
+static void add_count(struct buf *b, uint64_t n, const char *one, const char *many)
+{
+	buf_addf(b, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
+}
+
 /* All that was answered so far. */
 static void say_answers(struct run *r)
 {
 	struct buf b = {0};
 
-	buf_addf(&b, "%llu answers", (unsigned long long)r->n.answers);
+	add_count(&b, r->n.answers, "answer", "answers");
 	add_statuses(&b, r);
 	buf_adds(&b, "; ");
 	report_number(&b, (double)r->n.prompt_tokens);
@@ -158,9 +163,10 @@ static void say_answers(struct run *r)
 	report_time(&b, elapsed(r));
 	buf_adds(&b, " (");
 	add_rate(&b, r);
-	buf_addf(&b, "); %llu requests, %llu retries, %llu outages",
-	    (unsigned long long)r->n.requests, (unsigned long long)r->n.retries,
-	    (unsigned long long)r->n.outages);
+	buf_adds(&b, "); ");
+	add_count(&b, r->n.requests, "request, ", "requests, ");
+	add_count(&b, r->n.retries, "retry, ", "retries, ");
+	add_count(&b, r->n.outages, "outage", "outages");
 	report_line(r, "%s", buf_cstr(&b));
 	buf_free(&b);
 }
@@ -186,12 +192,11 @@ void report_state(struct run *r)
 	for (size_t i = 0; i < r->nep; i++) {
 		const struct endpoint *ep = r->ep[i];
 
-		report_line(r,
-		    "%s: %s, %zu of %.0f in flight, %llu ok, %llu failed, %llu outages%s%s",
+		report_line(r, "%s: %s, %zu of %.0f in flight, %llu ok, %llu failed, %llu %s%s%s",
 		    ep->url, endpoint_state_name(ep), ep->running, ep->allowed,
 		    (unsigned long long)ep->ok, (unsigned long long)ep->failed,
-		    (unsigned long long)ep->outages, ep->state == EP_DOWN ? ": " : "",
-		    ep->state == EP_DOWN ? ep->why.msg : "");
+		    (unsigned long long)ep->outages, ep->outages == 1 ? "outage" : "outages",
+		    ep->state == EP_DOWN ? ": " : "", ep->state == EP_DOWN ? ep->why.msg : "");
 	}
 	report_line(r, "%zu records read ahead, %zu wait for a retry, %zu suspected of poison",
 	    r->queue.fresh.n, r->queue.waiting.n, r->queue.suspects.n);

@@ -189,7 +189,7 @@ load infer
 	infer -q -o out in 2>err &
 	I=$!
 	begun
-	tells ': 1 answers: 1 length (100%); [0-9]* tokens in, 64 out in '
+	tells ': 1 answer: 1 length (100%); [0-9]* tokens in, 64 out in '
 	tells "$U: up, 8 of 8 in flight"
 	wait $I
 	grep -q 'oldest in flight: e3;' err
