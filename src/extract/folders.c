@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "extract/manifest.h"
 #include "tensor/save.h"
 
 void folders_add(struct folders *f, const char *path)
@@ -45,8 +46,10 @@ int folder_lock(const char *path, struct err *e)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(e, "%s", path);
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		err_set(e, "locked", "%s: another run writes there", path);
+	else if (setinfo_check(path, e) == 0)
 		return fd;
 	close(fd);
-	return err_set(e, "locked", "%s: another run writes there", path);
+	return -1;
 }

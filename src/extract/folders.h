@@ -21,8 +21,8 @@ void folders_add(struct folders *f, const char *path); /* the folder of a file *
 int folders_sync(struct folders *f, struct err *e);    /* all of them; then it is empty */
 void folders_free(struct folders *f);
 
-/* Makes the folder and locks it against another run: a descriptor, which holds the lock until it is
- * closed and goes with the process. Class "locked". */
+/* Makes the folder, sees whether a set's files can be made in it, and locks it against another run: a
+ * descriptor, which holds the lock until it is closed and goes with the process. Class "locked". */
 int folder_lock(const char *path, struct err *e);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/prog.h"
+#include "io/out.h"
 #include "tensor/save.h"
 #include "json/doc.h"
 
@@ -111,6 +112,17 @@ static void path_of(struct buf *b, const char *out_dir)
 {
 	buf_addf(b, "%s/manifest.json", out_dir);
 	buf_cstr(b);
+}
+
+int setinfo_check(const char *out_dir, struct err *e)
+{
+	struct buf path = {0};
+	int rc;
+
+	path_of(&path, out_dir);
+	rc = out_check(path.data, e);
+	buf_free(&path);
+	return rc;
 }
 
 int setinfo_save(const struct setinfo *s, const char *out_dir, struct err *e)

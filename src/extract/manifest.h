@@ -34,6 +34,7 @@ int setinfo_read_layers(struct setinfo *s, struct span text, struct err *e);
 int setinfo_embedding(const struct setinfo *s);
 
 int setinfo_save(const struct setinfo *s, const char *out_dir, struct err *e);
+int setinfo_check(const char *out_dir, struct err *e); /* whether it could be saved there */
 void setinfo_remove(const char *out_dir);
 /* Class "missing" where there is no manifest. */
 int setinfo_load(struct setinfo *s, const char *out_dir, struct err *e);

@@ -194,7 +194,8 @@ static int open_output(struct run *r, struct err *e)
 	const struct options *o = r->o;
 
 	r->sampling_plan = infer_plan(o, e);
-	if (!r->sampling_plan || lines_check(o->flow.files.v, o->flow.files.n, e) < 0)
+	if (!r->sampling_plan || flow_check(&o->flow, e) < 0 ||
+	    lines_check(o->flow.files.v, o->flow.files.n, e) < 0)
 		return -1;
 	r->sampling = r->resume.sampling = serve_plan_sampling(r->sampling_plan);
 	if (o->dry_run)

@@ -123,7 +123,7 @@ static void add(struct opt_list *l, const char *path)
 
 /* An input may be -o's, whose file is replaced when all is done, by its records. The rejects come
  * also when the run fails, and without the good records. */
-static int check_paths(const struct flow_opt *o, struct err *e)
+int flow_check(const struct flow_opt *o, struct err *e)
 {
 	struct opt_list all = {0};
 	size_t own;
@@ -144,6 +144,8 @@ static int check_paths(const struct flow_opt *o, struct err *e)
 		for (size_t k = 0; rc == 0 && k < i; k++)
 			if (same_path(all.v[i], all.v[k], i >= own))
 				rc = err_set(e, "usage", "%s: named for two outputs", all.v[i]);
+	for (size_t i = o->report ? 0 : 1; rc == 0 && i < all.n; i++)
+		rc = out_check(all.v[i], e);
 	opt_list_free(&all);
 	return rc;
 }
@@ -152,7 +154,7 @@ static int open_all(struct flow *f, struct err *e)
 {
 	const struct flow_opt *o = &f->opt;
 
-	if (check_paths(o, e) < 0)
+	if (flow_check(o, e) < 0)
 		return -1;
 	f->lines = lines_open(o->files.v, o->files.n, (size_t)o->max_line, e);
 	if (!f->lines)

@@ -156,7 +156,10 @@ struct flow_ops {
 struct flow;
 
 /* Refuses, with class "usage", what would lose a file: an output that is named twice, or that is an
- * input; but -o, unless it is a report, may be one of the records' files. */
+ * input; but -o, unless it is a report, may be one of the records' files. Refuses also outputs for
+ * which no file can be made, before the run's work is done. flow_open begins with it; a program
+ * that has much to do before calls it first. */
+int flow_check(const struct flow_opt *opt, struct err *e);
 struct flow *flow_open(const char *program, const struct flow_opt *opt, struct err *e);
 int flow_run(struct flow *f, const struct flow_ops *ops, void *ctx, struct err *e);
 

@@ -169,6 +169,20 @@ fail:
 	return NULL;
 }
 
+int out_check(const char *path, struct err *e)
+{
+	struct stat st;
+	struct out *o;
+
+	if (strcmp(path, "-") == 0)
+		return 0;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return access(path, W_OK) < 0 ? err_sys(e, "%s", path) : 0;
+	o = out_open(path, 0, e);
+	out_abort(o);
+	return o ? 0 : -1;
+}
+
 int out_write(struct out *o, const void *p, size_t n, struct err *e)
 {
 	return sink_write(o->sink, p, n, e);

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "io/out.h"
 #include "tensor/npy.h"
 #include "tensor/pt.h"
 #include "tensor/save.h"
@@ -91,17 +93,52 @@ static int write_content(
 	return 0;
 }
 
+static void name_file(struct buf *path, const char *dir, const struct file *f, uint64_t draft)
+{
+	buf_reset(path);
+	buf_addf(path, "%s/%s", dir, f->before);
+	if (f->sized)
+		buf_add_u64(path, draft);
+	buf_adds(path, f->after);
+	buf_cstr(path);
+}
+
+/* The file itself, or the first folder that is to be made for it. */
+static int check_place(char *path, struct err *e)
+{
+	struct stat st;
+	char *slash;
+
+	while ((slash = strrchr(path, '/')) && slash != path) {
+		*slash = '\0';
+		if (stat(path, &st) == 0 || errno != ENOENT) {
+			*slash = '/';
+			break;
+		}
+	}
+	return out_check(path, e);
+}
+
+int files_check(const char *dir, enum layout layout, uint64_t draft, struct err *e)
+{
+	struct buf path = {0};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < FILES && layouts[layout][i].content != NONE; i++) {
+		name_file(&path, dir, &layouts[layout][i], draft);
+		rc = check_place(path.data, e);
+	}
+	buf_free(&path);
+	return rc;
+}
+
 static int prepare(struct writing *w, const char *dir, const struct file *f, struct err *e)
 {
 	struct buf *path = &w->path[w->n];
 	char *slash;
 	int rc;
 
-	buf_addf(path, "%s/%s", dir, f->before);
-	if (f->sized)
-		buf_add_u64(path, w->map->draft);
-	buf_adds(path, f->after);
-	buf_cstr(path);
+	name_file(path, dir, f, w->map->draft);
 	slash = strrchr(path->data, '/');
 	*slash = '\0';
 	rc = save_dir(path->data, e);

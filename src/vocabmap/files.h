@@ -14,4 +14,7 @@ enum layout { LAYOUT_SEED, LAYOUT_SPECFORGE, LAYOUT_MODELOPT, LAYOUT_SPECULATORS
 int files_write(const char *dir, enum layout layout, const struct map *m, const struct counts *c,
     int count_all, struct err *e);
 
+/* Whether they could be made there, for before the records are read. Makes nothing. */
+int files_check(const char *dir, enum layout layout, uint64_t draft, struct err *e);
+
 #endif

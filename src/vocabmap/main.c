@@ -323,7 +323,9 @@ int main(int argc, char **argv)
 	/* counts alone are a whole input: standard input is not waited for */
 	if (o.counts.n > 0 && o.flow.files.n == 0)
 		opt_list_add(&o.flow.files, "/dev/null");
-	if (set_target(&r, &e) < 0 || count(&r, &e) < 0 || write_reports(&r, &e) < 0)
+	if (set_target(&r, &e) < 0 ||
+	    (o.out_dir && files_check(o.out_dir, (enum layout)o.layout, o.draft, &e) < 0) ||
+	    count(&r, &e) < 0 || write_reports(&r, &e) < 0)
 		prog_die(&e);
 	if (o.out_dir &&
 	    files_write(o.out_dir, (enum layout)o.layout, &r.map, &r.counts, o.count_all, &e) < 0)

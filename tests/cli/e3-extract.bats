@@ -508,6 +508,23 @@ load extract
 	grep -qE '^e3-extract: [0-9]+ tokens/s: the rest takes 0\.[0-9] hours$' "$T/err"
 }
 
+@test "a file that can't be made is found before a server is asked" {
+	records 3 >"$T/in"
+	U=http://127.0.0.1:1
+	for o in --stats --rejects; do
+		run extract seed $o "$T/none/f" "$T/in"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"$T/none/f: no file can be made in $T/none: No such file or directory" ]]
+	done
+	serve
+	options seed
+	run e3-extract "${ARGS[@]}" --out-dir /proc "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"/proc/manifest.json: no file can be made in /proc: "* ]]
+	[ ! -e "$T/seed.idx.part" ]
+	[ -z "$(ls "$T/hs")" ]
+}
+
 @test "--min-free stops before the disk is full" {
 	serve
 	records 3 >"$T/in"

@@ -392,6 +392,17 @@ END
 	[ ! -s rej ]
 }
 
+@test "ours: a file that can't be made is found before a server is asked" {
+	rows 5 >in
+	for o in --stats --rejects; do
+		U=http://127.0.0.1:1 run -1 infer $o none/f -o out in
+		[ "$output" = "e3-infer: none/f: no file can be made in none: No such file or directory" ]
+	done
+	U=http://127.0.0.1:1 run -2 infer --stats in -o out in
+	[[ $output == *"in: is an input too; it would be lost"* ]]
+	[ ! -e out.part ]
+}
+
 @test "ours: a disk that is full under the rejects or the counts leaves the output unfinished" {
 	serve
 	{ rows 5; echo bad; } >in

@@ -335,6 +335,17 @@ ids() {
 	[[ "$output" == "e3-merge: same: named for two outputs"* ]]
 }
 
+@test "a file that can't be made is found before a record is read" {
+	echo bad >in
+	for o in --manifest --stats "--split v=0.1"; do
+		o="$o none/f"
+		run e3-merge ${o/0.1 /0.1:} -o out in
+		[ "$status" -eq 1 ]
+		[ "$output" = "e3-merge: none/f: no file can be made in none: No such file or directory" ]
+	done
+	[ ! -e out ]
+}
+
 @test "no output takes the place of an input or of another output" {
 	some 5 >in
 	cp in was

@@ -277,3 +277,22 @@ vm() {
 	e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --counts sum --counts-out sum in
 	[ "$(cksum <sum)" != "$(cksum <sum.was)" ]
 }
+
+@test "a file that can't be made is found before a record is read" {
+	echo bad >in
+	for o in -o --counts-out --coverage --stats --rejects; do
+		run e3-vocabmap --target-vocab 10 --draft-vocab 2 $o none/f in
+		[ "$status" -eq 1 ]
+		[ "$output" = "e3-vocabmap: none/f: no file can be made in none: No such file or directory" ]
+	done
+	mkdir -p out/t2d.pt
+	run e3-vocabmap --target-vocab 10 --draft-vocab 2 --out-dir out in
+	[ "$output" = "e3-vocabmap: out/t2d.pt: Is a directory" ]
+	for d in /proc/a /proc/a/b/; do
+		run e3-vocabmap --target-vocab 10 --draft-vocab 2 --out-dir $d in
+		[[ "$output" == "e3-vocabmap: /proc/a: no file can be made in /proc: "* ]]
+	done
+	rec a 1 1 >in
+	e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --layout specforge --out-dir new/set in
+	[ -e new/set/vocab_mapping/vocab_mapping.pt ]
+}

@@ -366,6 +366,7 @@ static void cannot_open(void **state)
 	    {"none", "out", "rejects", "stats", "none: No such file or directory"},
 	    {"in", "none/out", "rejects", "stats", "none/out: "},
 	    {"in", "out", "none/rejects", "stats", "none/rejects: "},
+	    {"in", "out", "rejects", "none/stats", "none/stats: no file can be made in "},
 	    {"in", "out", "out", "stats", "out: named for two outputs"},
 	    {"in", "out", "rejects", "out", "out: named for two outputs"},
 	    {"in", "out", "stats", "stats", "stats: named for two outputs"},
@@ -416,6 +417,7 @@ static void further_files(void **state)
 	    {"stats", NULL, 0, "stats: named for two outputs"},
 	    {"other", "old", 0, "old: is an input too"},
 	    {"other", NULL, 1, "old: is an input too"},
+	    {"none/other", NULL, 0, "none/other: no file can be made in "},
 	};
 
 	(void)state;
