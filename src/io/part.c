@@ -83,6 +83,16 @@ static int create(struct part *p)
 	return p->created ? 0 : -1;
 }
 
+/* In out.c's words. */
+static int not_made(const struct part *p, struct err *e)
+{
+	char *dir = path_dir(p->target);
+
+	err_sys(e, "%s: no file can be made in %s", p->name, dir);
+	free(dir);
+	return -1;
+}
+
 static int open_new(struct part *p, struct err *e)
 {
 	if (exists(p->target))
@@ -91,7 +101,7 @@ static int open_new(struct part *p, struct err *e)
 	if (create(p) == 0)
 		return lock(p, e);
 	if (errno != EEXIST)
-		return err_sys(e, "%s", p->path);
+		return not_made(p, e);
 	p->fd = open(p->path, O_RDWR | O_CLOEXEC);
 	if (p->fd >= 0 && lock(p, e) < 0)
 		return -1;
@@ -111,8 +121,8 @@ static int try_resume(struct part *p, struct err *e)
 	p->fd = open(from, O_RDWR | O_CLOEXEC);
 	if (p->fd < 0 && errno == ENOENT && finished)
 		return 1;
-	if (p->fd < 0 && errno == ENOENT)
-		create(p);
+	if (p->fd < 0 && errno == ENOENT && create(p) < 0)
+		return errno == EEXIST ? 1 : not_made(p, e);
 	if (p->fd < 0)
 		return errno == EEXIST ? 1 : err_sys(e, "%s", from);
 	if (lock(p, e) < 0)

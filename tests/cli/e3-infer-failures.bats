@@ -394,8 +394,8 @@ END
 
 @test "ours: a file that can't be made is found before a server is asked" {
 	rows 5 >in
-	for o in --stats --rejects; do
-		U=http://127.0.0.1:1 run -1 infer $o none/f -o out in
+	for o in "-o out --stats" "-o out --rejects" -o "--resume -o"; do
+		U=http://127.0.0.1:1 run -1 infer $o none/f in
 		[ "$output" = "e3-infer: none/f: no file can be made in none: No such file or directory" ]
 	done
 	U=http://127.0.0.1:1 run -2 infer --stats in -o out in

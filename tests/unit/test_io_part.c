@@ -300,8 +300,8 @@ static void refusals(void **state)
 	    {"part", NULL, "x\n", 0, "a", "exists", "--resume"},
 	    {"both", "x\n", "y\n", 0, "a", "exists", "--resume"},
 	    {"both, resuming", "x\n", "y\n", 1, "a", "exists", "remove one"},
-	    {"no folder", NULL, NULL, 0, "none/a", "system", "No such file"},
-	    {"no folder, resuming", NULL, NULL, 1, "none/a", "system", "No such file"},
+	    {"no folder", NULL, NULL, 0, "none/a", "system", "no file can be made"},
+	    {"no folder, resuming", NULL, NULL, 1, "none/a", "system", "no file can be made"},
 	};
 
 	(void)state;
