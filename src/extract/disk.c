@@ -16,6 +16,11 @@ static uint64_t out_free(const struct run *r)
 	return statvfs(r->o->out_dir, &v) < 0 ? UINT64_MAX : (uint64_t)v.f_bavail * v.f_frsize;
 }
 
+static int resumable(const struct run *r)
+{
+	return r->part && part_path(r->part);
+}
+
 /* ---- forecast ---- */
 
 static int readable_twice(const struct run *r)
@@ -87,8 +92,8 @@ void forecast_say(struct run *r)
 		    (unsigned long long)f->records, f->records == 1 ? "record" : "records",
 		    (unsigned long long)f->tokens, a, b);
 	if (bytes > room || room - bytes < r->o->min_free)
-		say("the disk will not hold them all: the run will stop at --min-free, to be "
-		    "resumed");
+		say("the disk will not hold them all: the run will stop at --min-free%s",
+		    resumable(r) ? ", to be resumed" : "");
 }
 
 enum { HOURS_AFTER_MS = 60000, HOURS_SHARE = 20 };
@@ -151,16 +156,25 @@ static void relieve(struct run *r)
 	}
 }
 
-static int stop_full(const char *dir, uint64_t room, const struct item *it, struct err *e)
+/* The first record's bytes are not known yet. */
+static int stop_full(const struct run *r, const char *dir, uint64_t room, uint64_t keep,
+    const struct item *it, struct err *e)
 {
-	char a[32], b[32];
+	char a[32], b[32], c[32];
 
 	num_human(room, a);
 	num_human(it->bytes, b);
-	return err_set(e, "space",
-	    "%s has %s free and the next record takes %s: make room, then go on with "
-	    "--resume",
-	    dir, a, b);
+	num_human(keep, c);
+	if (room < keep)
+		err_set(e, "space", "%s has %s free, less than --min-free %s", dir, a, c);
+	else if (room > it->bytes)
+		err_set(e, "space",
+		    "%s has %s free, and with the next record's %s less than --min-free %s", dir, a,
+		    b, c);
+	else
+		err_set(e, "space", "%s has %s free and the next record takes %s", dir, a, b);
+	return err_suffix(
+	    e, resumable(r) ? ": make room, then go on with --resume" : ": make room");
 }
 
 int disk_room(struct run *r, const struct item *it, struct err *e)
@@ -169,7 +183,7 @@ int disk_room(struct run *r, const struct item *it, struct err *e)
 	uint64_t room = out_free(r);
 
 	if (!fits(room, u.under_way, it->bytes, r->o->min_free))
-		return u.busy > 0 ? 0 : stop_full(r->o->out_dir, room, it, e);
+		return u.busy > 0 ? 0 : stop_full(r, r->o->out_dir, room, r->o->min_free, it, e);
 	if (!r->dump)
 		return 1;
 	room = dumpdir_free(r->dump);
@@ -185,5 +199,5 @@ int disk_room(struct run *r, const struct item *it, struct err *e)
 		return -1;
 	return fits(dumpdir_free(r->dump), 0, it->bytes, 0)
 		   ? 1
-		   : stop_full(r->o->dump_dir, room, it, e);
+		   : stop_full(r, r->o->dump_dir, room, 0, it, e);
 }

@@ -530,7 +530,12 @@ load extract
 	records 3 >"$T/in"
 	run extract seed --min-free 4000T "$T/in"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"make room, then go on with --resume"* ]]
+	[[ "$output" == *"$T/seed has "*" free, less than --min-free 3.9 PiB: make room, then go on with --resume" ]]
+	rm -r "$T/seed"
+	run e3-extract --backend vllm --server "$U" --dump-dir "$T/hs" --model $MODEL --min-free 4000T -q \
+		--layout seed --out-dir "$T/seed" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *" free, less than --min-free 3.9 PiB: make room" ]]
 	[ "$(find "$T/seed" -name '*.pt' | wc -l)" -le 1 ]
 	extract seed --resume "$T/in"
 	verify seed --records "$T/in"
