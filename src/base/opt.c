@@ -164,7 +164,8 @@ static void zsh_one(const struct opt *o, const char *name, const char *dashes)
 {
 	int many = o->kind == OPT_LIST || o->kind == OPT_COMMA;
 
-	printf(" \\\n\t'%s%s%s[", many ? "*" : "", dashes, name);
+	/* "=": the value may also stand behind one */
+	printf(" \\\n\t'%s%s%s%s[", many ? "*" : "", dashes, name, o->arg && dashes[1] ? "=" : "");
 	zsh_help(o->help);
 	printf("]");
 	if (o->kind == OPT_ENUM) {

@@ -292,8 +292,8 @@ static void help_and_completions(void **state)
 				" -o --output --server", " -q --quiet",
 				"complete -o default -F _e3_test e3-test\n", "--version"}},
 	    {"--help=zsh",
-		{"#compdef e3-test\n", "'--mode[how]:value:(native prompt none)'",
-		    "'-f[a flag \\[it'\\''s one\\]]'", "'*--server[a server]:URL:_files'",
+		{"#compdef e3-test\n", "'--mode=[how]:value:(native prompt none)'",
+		    "'-f[a flag \\[it'\\''s one\\]]'", "'*--server=[a server]:URL:_files'",
 		    "'--quiet[no talk]'", "'*:file:_files'"}},
 	};
 
