@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,9 +60,15 @@ static const char *files(uint64_t n)
 	return n == 1 ? "file" : "files";
 }
 
+/* The run ends without a word then. */
+static int reader_left(const struct run *r)
+{
+	return r->failed && strcmp(r->err.class, "pipe") == 0;
+}
+
 static void say_mine(const struct run *r, uint64_t n)
 {
-	if (n > 0)
+	if (n > 0 && !r->o->flow.quiet && !reader_left(r))
 		say("%s: %llu %s of this set's requests that nobody waited for: deleted",
 		    r->o->dump_dir, (unsigned long long)n, files(n));
 }
@@ -80,7 +87,7 @@ int sweep_begin(struct run *r, struct err *e)
 	if (dumpdir_sweep(r->dump, &s, &l, e) < 0)
 		return -1;
 	say_mine(r, l.mine);
-	if (l.old > 0)
+	if (l.old > 0 && !r->o->flow.quiet)
 		say("%s: %llu %s that others left: deleted", r->o->dump_dir,
 		    (unsigned long long)l.old, files(l.old));
 	num_human(l.bytes, bytes);
@@ -120,7 +127,7 @@ int sweep_end(struct run *r, struct err *e)
 		n += l.mine;
 	}
 	say_mine(r, n);
-	if (l.held > 0)
+	if (l.held > 0 && !reader_left(r))
 		say("%s: %llu %s of this set's requests still being written: --resume deletes what "
 		    "they become",
 		    r->o->dump_dir, (unsigned long long)l.held, files(l.held));

@@ -313,13 +313,19 @@ static int complete(struct run *r, struct err *e)
 	return 0;
 }
 
+/* Then there is nobody to tell. */
+static int reader_left(const struct run *r)
+{
+	return r->failed && strcmp(r->e.class, "pipe") == 0;
+}
+
 /* FILE.part stays, to be resumed. */
 static int give_up(struct run *r, struct err *e)
 {
 	struct part *part = r->part;
 
 	farewell(r);
-	if (r->flow) {
+	if (r->flow && !reader_left(r)) {
 		report_summary(r);
 		if (r->signal)
 			report_line(r, "stopped by signal %d", r->signal);

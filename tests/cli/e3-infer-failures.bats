@@ -424,6 +424,9 @@ END
 	[ "$(wc -l <first)" -eq 1 ]
 	[ ! -s err ]
 	[ "$(cat status)" -eq 141 ]
+	{ infer in 2>err || echo $? >status; } | head -n 1 >first
+	[ "$(cat status)" -eq 141 ]
+	[[ $(cat err) == "e3-infer: $U: "*" at once, prompts as ids" ]] # which it says before
 	# compressed, it shows at the end only, when all has been counted
 	{
 		until [ -e gone ]; do sleep 0.01; done
