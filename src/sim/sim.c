@@ -1,8 +1,11 @@
 #include "sim/sim.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/num.h"
@@ -126,6 +129,21 @@ static int read_faults(struct sim *s, struct err *e)
 	return 0;
 }
 
+/* Each request would find it out for itself. */
+static int check_dump_dir(const char *dir, struct err *e)
+{
+	struct stat st;
+	int rc = dir ? stat(dir, &st) : 0;
+
+	if (dir && rc == 0 && !S_ISDIR(st.st_mode)) {
+		errno = ENOTDIR;
+		rc = -1;
+	}
+	if (dir && rc == 0)
+		rc = access(dir, W_OK | X_OK);
+	return rc < 0 ? err_sys(e, "--dump-dir %s", dir) : 0;
+}
+
 /* The server's time begins when it listens: how long the model took to open shortens no fault. */
 static void start_clock(struct sim *s)
 {
@@ -149,8 +167,8 @@ int sim_open(struct sim *s, const struct sim_opts *opt, struct err *e)
 	read_config(opt->model, &c);
 	s->context = opt->context > 0 ? opt->context : c.context;
 	set_name(s);
-	if (read_faults(s, e) < 0 || set_states(s, &c, e) < 0 || open_model(s, e) < 0 ||
-	    conn_open(s, e) < 0)
+	if (check_dump_dir(opt->dump_dir, e) < 0 || read_faults(s, e) < 0 ||
+	    set_states(s, &c, e) < 0 || open_model(s, e) < 0 || conn_open(s, e) < 0)
 		return -1;
 	start_clock(s);
 	return 0;

@@ -430,6 +430,18 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	[ "$(tail -c 24 "$f" | od -An -td8 | xargs)" = "300 301 302" ]
 }
 
+@test "a dump directory that is not there, or is none, is refused at the start" {
+	touch "$T/file"
+	while IFS=: read -r dir why; do
+		run timeout 10 "$E3_BIN/e3-sim" --model $MODEL --port 0 --dump-dir "$dir"
+		[ "$status" -eq 1 ]
+		[ "$output" = "e3-sim: --dump-dir $dir: $why" ]
+	done <<-END
+		$T/none:No such file or directory
+		$T/file:Not a directory
+	END
+}
+
 @test "a dump directory: a file by rid, whole when the reply comes" {
 	mkdir "$T/dump"
 	serve --dump-dir "$T/dump" --norm after --layers 1,3
