@@ -95,6 +95,10 @@ void options_parse(struct extract_opts *o, int argc, char **argv)
 	    .min_free = (uint64_t)1 << 30};
 	opt_parse(&extract_prog, argc, argv, o);
 	o->flow.report = o->verify != NULL; /* the bad ones' index */
+	if (o->out_dir && !o->verify)
+		flow_beside(&o->flow, "%s/manifest.json", o->out_dir);
+	if (o->flow.output && !o->verify && !o->convert)
+		flow_beside(&o->flow, "%s.part", o->flow.output);
 	if (o->records)
 		opt_list_add(&o->flow.inputs, o->records);
 	if (o->redo)
@@ -123,4 +127,5 @@ void options_free(struct extract_opts *o)
 	opt_list_free(&o->keep);
 	opt_list_free(&o->flow.files);
 	opt_list_free(&o->flow.inputs);
+	opt_list_free(&o->flow.beside);
 }

@@ -1,4 +1,6 @@
 /* e3-infer: lets a server answer the prompts of conversation records. */
+#include <string.h>
+
 #include "base/err.h"
 #include "base/prog.h"
 #include "infer/options.h"
@@ -19,6 +21,10 @@ int main(int argc, char **argv)
 	opt_parse(&infer_prog, argc, argv, &o);
 	if (infer_check(&o, &e) < 0)
 		opt_misuse(&infer_prog, "%s", e.msg);
+	if (o.flow.output && strcmp(o.flow.output, "-") != 0) {
+		flow_beside(&o.flow, "%s.part", o.flow.output);
+		flow_beside(&o.flow, "%s.turns", o.flow.output);
+	}
 	if (o.servers_file)
 		opt_list_add(&o.flow.inputs, o.servers_file);
 	if (o.template)
@@ -31,5 +37,6 @@ int main(int argc, char **argv)
 	opt_list_free(&o.servers);
 	opt_list_free(&o.flow.files);
 	opt_list_free(&o.flow.inputs);
+	opt_list_free(&o.flow.beside);
 	return rc;
 }

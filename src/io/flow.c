@@ -121,12 +121,25 @@ static void add(struct opt_list *l, const char *path)
 		opt_list_add(l, path);
 }
 
+void flow_beside(struct flow_opt *opt, const char *fmt, ...)
+{
+	struct buf path = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&path, fmt, ap);
+	va_end(ap);
+	buf_cstr(&path);
+	opt_list_add(&opt->beside, buf_steal(&path));
+	opt->beside.owned = 1;
+}
+
 /* An input may be -o's, whose file is replaced when all is done, by its records. The rejects come
  * also when the run fails, and without the good records. */
 int flow_check(const struct flow_opt *o, struct err *e)
 {
 	struct opt_list all = {0};
-	size_t own;
+	size_t own, named;
 	int rc = 0;
 
 	add(&all, o->output ? o->output : "-");
@@ -135,6 +148,9 @@ int flow_check(const struct flow_opt *o, struct err *e)
 	own = all.n;
 	for (size_t i = 0; i < o->outputs.n; i++)
 		add(&all, o->outputs.v[i]);
+	named = all.n;
+	for (size_t i = 0; i < o->beside.n; i++)
+		add(&all, o->beside.v[i]);
 	for (size_t i = 0; rc == 0 && i < all.n; i++)
 		if (((i > 0 || o->report) && has_records(o, all.v[i])) ||
 		    is_among(&o->inputs, all.v[i]))
@@ -144,7 +160,7 @@ int flow_check(const struct flow_opt *o, struct err *e)
 		for (size_t k = 0; rc == 0 && k < i; k++)
 			if (same_path(all.v[i], all.v[k], i >= own))
 				rc = err_set(e, "usage", "%s: named for two outputs", all.v[i]);
-	for (size_t i = o->report ? 0 : 1; rc == 0 && i < all.n; i++)
+	for (size_t i = o->report ? 0 : 1; rc == 0 && i < named; i++)
 		rc = out_check(all.v[i], e);
 	opt_list_free(&all);
 	return rc;

@@ -74,6 +74,7 @@ struct flow_opt {
 	/* Further files that it writes, "-" for standard output; and that it reads beside the
 	 * records. */
 	struct opt_list outputs, inputs;
+	struct opt_list beside; /* flow_beside; to be freed */
 };
 
 #define FLOW_THREADS_MAX 1024
@@ -160,6 +161,9 @@ struct flow;
  * which no file can be made, before the run's work is done. flow_open begins with it; a program
  * that has much to do before calls it first. */
 int flow_check(const struct flow_opt *opt, struct err *e);
+/* Adds the name of a file that the program makes without being told to, such as FILE.part: no output
+ * and no input may have it. */
+void flow_beside(struct flow_opt *opt, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 struct flow *flow_open(const char *program, const struct flow_opt *opt, struct err *e);
 int flow_run(struct flow *f, const struct flow_ops *ops, void *ctx, struct err *e);
 

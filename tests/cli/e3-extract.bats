@@ -517,6 +517,13 @@ load extract
 		[ "$status" -eq 1 ]
 		[[ "$output" == *"$T/none/f: no file can be made in $T/none: No such file or directory" ]]
 	done
+	for o in "--stats $T/seed/manifest.json" "-o $T/seed/manifest.json" "--stats $T/seed.idx.part"; do
+		mkdir -p "$T/seed"
+		# shellcheck disable=SC2086
+		run extract seed $o "$T/in"
+		[ "$status" -eq 2 ]
+		[[ "$output" == *": named for two outputs" ]]
+	done
 	serve
 	options seed
 	run e3-extract "${ARGS[@]}" --out-dir /proc "$T/in"

@@ -401,6 +401,16 @@ END
 	U=http://127.0.0.1:1 run -2 infer --stats in -o out in
 	[[ $output == *"in: is an input too; it would be lost"* ]]
 	[ ! -e out.part ]
+	# nor one that it makes of its own
+	for f in part turns; do
+		cp in out.$f
+		U=http://127.0.0.1:1 run -2 infer --turns all -o out out.$f
+		[[ $output == *"out.$f: is an input too; it would be lost"* ]]
+		cmp in out.$f
+		rm out.$f
+		U=http://127.0.0.1:1 run -2 infer --turns all --stats out.$f -o out in
+		[[ $output == *"out.$f: named for two outputs" ]]
+	done
 }
 
 @test "ours: a disk that is full under the rejects or the counts leaves the output unfinished" {
