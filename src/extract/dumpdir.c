@@ -121,8 +121,7 @@ static int wait_more(struct wait *w, const char *name, struct err *e)
 	if (atomic_load(w->stop) > 1)
 		return err_set(e, "stopped", "%s: stopped while waiting", name);
 	if (w->waited >= w->limit)
-		return err_set(e, "no-file", "%s: not there, or not whole, after %ld s", name,
-		    w->limit / 1000);
+		return err_set(e, "no-file", "%s: not whole after %ld s", name, w->limit / 1000);
 	nanosleep(&t, NULL);
 	w->waited += w->ms;
 	w->ms = w->ms * 2 < POLL_MAX_MS ? w->ms * 2 : POLL_MAX_MS;
@@ -184,13 +183,15 @@ static int whole(int fd, const char *name, struct err *e)
 	return rc < 0 ? -1 : want > 0 && (uint64_t)st.st_size >= want;
 }
 
-static int look(const struct dumpdir *d, const struct claim *c, struct err *e)
+/* 1: whole. */
+static int look(const struct dumpdir *d, struct claim *c, struct err *e)
 {
 	struct stat st;
 	int fd, rc;
 
 	if (fstatat(d->fd, c->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : err_sys(e, "%s", c->name);
+	c->seen = 1;
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, "dump-dir", "%s: no regular file", c->name);
 	if (c->lock >= 0)
@@ -223,8 +224,11 @@ int dumpdir_claim(const struct dumpdir *d, const char *name, const atomic_int *s
 			    "%s: the server released its lock but left no file: "
 			    "did its write fail, is its disk full?",
 			    name);
-		if (wait_more(&w, name, e) < 0)
-			return -1;
+		if (wait_more(&w, name, e) == 0)
+			continue;
+		if (!c->seen && strcmp(e->class, "no-file") == 0)
+			err_set(e, "absent", "%s: not there after %ld s", name, w.limit / 1000);
+		return -1;
 	}
 	return rc < 0 ? -1 : 0;
 }

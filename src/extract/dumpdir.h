@@ -37,11 +37,12 @@ struct claim {
 	char *path; /* NULL: nothing is claimed */
 	char name[256];
 	int lock; /* held shared, or -1 */
+	int seen; /* the file was there, whole or not */
 };
 
-/* Waits for the writer. Class "no-file", "truncated" (try again), "dump-dir", "system", or
- * "stopped" when *stop became 2. On error too the claim holds what there was (to be
- * removed). */
+/* Waits for the writer. Class "no-file", "truncated" (try again), "absent" (no sign of it, not even
+ * a lock), "dump-dir", "system", or "stopped" when *stop became 2. On error too the claim holds
+ * what there was (to be removed). */
 int dumpdir_claim(const struct dumpdir *d, const char *name, const atomic_int *stop,
     struct claim *c, struct err *e);
 int claim_remove(const struct dumpdir *d, struct claim *c, struct err *e); /* data, then lock */

@@ -74,6 +74,7 @@ struct item {
 	struct plan *plan; /* of the first record: adopted by it, not yet by the run */
 	int discard;	   /* only claim and remove the file; then the item is in state `after` */
 	enum item_state after;
+	int came;   /* the server's file was there, whole */
 	int failed; /* of the work; err */
 	struct err err;
 };
@@ -87,6 +88,7 @@ struct host {
 	uint64_t down_since; /* 0: it is up */
 	unsigned pauses;     /* how often it was found down in a row */
 	uint64_t last_good;
+	int dumped; /* a file of this run has come from it */
 };
 
 /* What the input holds, where it is in files that can be read twice; records 0: not known. */
@@ -159,6 +161,7 @@ void host_good(struct host *h);
 int64_t hosts_context(const struct run *r); /* the longest prompt that any server takes; -1 */
 
 /* send.c */
+void item_fail_run(struct run *r, struct item *it, const struct err *why); /* its server's fault */
 int item_send(struct run *r, struct item *it, struct host *h, struct err *e);
 void item_reply(struct run *r, struct http_done *d);
 

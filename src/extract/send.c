@@ -56,6 +56,16 @@ static void work(struct run *r, struct item *it, int discard)
 	pool_put(r->pool, it);
 }
 
+void item_fail_run(struct run *r, struct item *it, const struct err *why)
+{
+	struct err e = *why;
+
+	it->err = *why;
+	it->state = READY; /* it may be good after what is wrong has been mended */
+	err_prefix(&e, "%s: ", it->host->url);
+	run_fail(r, &e);
+}
+
 /* An attempt that counts: again after a pause, or the record's end. */
 static void charge(struct run *r, struct item *it, const struct err *why)
 {
@@ -90,14 +100,19 @@ static void busy(struct run *r, struct item *it, const struct http_done *d, cons
 								: PAUSE_MS);
 }
 
-static void fail_run(struct run *r, struct item *it, const struct err *why)
+/* A plug-in that can't write its folder answers so to every request. */
+static void server_error(
+    struct run *r, struct item *it, const struct http_done *d, const struct err *why)
 {
-	struct err e = *why;
+	struct err e;
 
-	it->err = *why;
-	it->state = READY; /* it may be good after what is wrong has been mended */
-	err_prefix(&e, "%s: ", it->host->url);
-	run_fail(r, &e);
+	charge(r, it, why);
+	if (it->state != BAD || d->status != 500 || r->o->backend != BACKEND_DUMP ||
+	    it->host->dumped)
+		return;
+	e = it->err;
+	err_prefix(&e, "no dump has come from it, can it write its folder (E3_DUMP_DIR)? ");
+	item_fail_run(r, it, &e);
 }
 
 static void act(struct run *r, struct item *it, struct http_done *d, struct serve_outcome out,
@@ -110,7 +125,7 @@ static void act(struct run *r, struct item *it, struct http_done *d, struct serv
 		if (d->status == 429 || d->status == 503)
 			busy(r, it, d, why);
 		else
-			charge(r, it, why);
+			server_error(r, it, d, why);
 		break;
 	case CLASS_UNPARSED: charge(r, it, why); break;
 	case CLASS_OUTAGE:
@@ -118,7 +133,7 @@ static void act(struct run *r, struct item *it, struct http_done *d, struct serv
 		host_down(r, it->host, out.name);
 		break;
 	case CLASS_CONFIG:
-	case CLASS_OURS: fail_run(r, it, why); break;
+	case CLASS_OURS: item_fail_run(r, it, why); break;
 	}
 }
 
@@ -190,7 +205,7 @@ static void answered(struct run *r, struct item *it, struct http_done *d)
 		if (r->plan.adopted)
 			item_bad(it, &e);
 		else
-			fail_run(r, it, &e);
+			item_fail_run(r, it, &e);
 	} else if (ev.found == FOUND_MISMATCH) {
 		item_bad(it, &e);
 	} else {

@@ -27,6 +27,7 @@ static int capture(struct run *r, struct item *it, struct capture *c, struct err
 		return capture_json(c, it->states, &w, e);
 	if (dumpdir_claim(r->dump, it->file, &r->stop, &it->claim, e) < 0)
 		return -1;
+	it->came = 1;
 	if (r->o->backend == BACKEND_DUMP)
 		return capture_dump(c, it->claim.path, &w, e);
 	return capture_vllm(c, it->claim.path, &w, e);
@@ -106,10 +107,28 @@ static int one_of(const char *class, const char *const *list, size_t n)
 	return 0;
 }
 
+/* No file, and none before from this server: the next record would wait for nothing, too. */
+static void no_dumps(struct run *r, struct item *it)
+{
+	struct err e = it->err;
+
+	if (r->o->backend == BACKEND_DUMP)
+		err_set(&e, "absent",
+		    "the server wrote no dump into %s (%s): was it started with the plug-in and "
+		    "E3_DUMP_DIR (pipelines/sglang), and is --dump-dir that folder?",
+		    r->o->dump_dir, it->err.msg);
+	else
+		err_set(&e, "absent",
+		    "the server's file never came into %s (%s): is --dump-dir the folder that it "
+		    "writes, as this machine sees it?",
+		    r->o->dump_dir, it->err.msg);
+	item_fail_run(r, it, &e);
+}
+
 static void bad_work(struct run *r, struct item *it)
 {
 	/* no whole file: another try may bring it */
-	static const char *const again[] = {"no-file", "truncated", "format"};
+	static const char *const again[] = {"no-file", "absent", "truncated", "format"};
 	/* wrong for every record as long as nothing is mended, when it is so for the first one */
 	static const char *const all[] = {
 	    "layers", "norm", "layout", "manifest", "members", "dump-dir", "shape", "dtype"};
@@ -122,7 +141,10 @@ static void bad_work(struct run *r, struct item *it)
 	} else if (!r->plan.adopted && one_of(it->err.class, all, sizeof(all) / sizeof(all[0]))) {
 		it->state = READY;
 		run_fail(r, &it->err);
-	} else if (one_of(it->err.class, again, 3) && ++it->attempts < r->o->max_attempts) {
+	} else if (!it->host->dumped && strcmp(it->err.class, "absent") == 0) {
+		no_dumps(r, it);
+	} else if (one_of(it->err.class, again, sizeof(again) / sizeof(again[0])) &&
+		   ++it->attempts < r->o->max_attempts) {
 		it->state = READY;
 		it->not_before = wake_ms() + 100 * it->attempts;
 	} else {
@@ -159,6 +181,8 @@ void item_worked(struct run *r, struct item *it)
 		it->discard = 0;
 		return;
 	}
+	it->host->dumped |= it->came;
+	it->came = 0;
 	if (it->failed) {
 		bad_work(r, it);
 		return;

@@ -224,6 +224,39 @@ load extract
 	[[ "$output" == *"EAGLE, which captures the last layer only"* ]]
 }
 
+@test "sglang-dump: a server that has written no dump is not the record's fault" {
+	records 3 >"$T/in"
+	serve_json # no plug-in
+	run extract seed --backend sglang-dump --rejects "$T/bad" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"e3-extract: $U: the server wrote no dump into $T/hs (e3x-"*" s): was it started with the plug-in and E3_DUMP_DIR (pipelines/sglang), and is --dump-dir that folder?" ]]
+	[ ! -s "$T/bad" ]
+	[ ! -e "$T/seed.idx" ]
+	stop
+	mkdir "$T/gone"
+	serve --dump-dir "$T/gone"
+	rmdir "$T/gone"
+	run extract seed --backend sglang-dump --max-attempts 2 --rejects "$T/bad" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$U: no dump has come from it, can it write its folder (E3_DUMP_DIR)? after 2 attempts: server error: status 500: "* ]]
+	[ ! -s "$T/bad" ]
+	stop
+	# one that has written before is asked again
+	serve --fault hs-missing@2 --fault 500@4
+	extract seed --backend sglang-dump --concurrency 1 "$T/in"
+	verify seed --records "$T/in"
+}
+
+@test "vllm: a file that is in another folder than --dump-dir is not the record's fault" {
+	records 2 >"$T/in"
+	serve --fault hs-unlocked=1
+	mkdir "$T/other"
+	run extract seed --dump-dir "$T/other" --server-dump-dir "$T/hs" --rejects "$T/bad" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$U: the server's file never came into $T/other ("*"is --dump-dir the folder that it writes, as this machine sees it?" ]]
+	[ ! -s "$T/bad" ]
+}
+
 @test "sglang: other weights than the run began with, or than the set is of, end the run" {
 	serve_json --latency 100
 	records 200 >"$T/in"
