@@ -19,6 +19,7 @@
 #define ABORT_MS	5000
 #define BODY_KEPT	((size_t)64 << 10)
 
+#define FOREIGN_ONE_IN	10
 /* ---- out ---- */
 
 /* The parts end with a character that is in none of them: SGLang aborts by prefix. The run's nonce
@@ -213,6 +214,13 @@ static void keep_body(struct item *it, const struct http_done *d)
 }
 
 /* A body of status 200 against what was asked. */
+/* A model may make an id that is padding of its vocabulary once in a long while; one answer in ten
+ * is another model. */
+static int is_foreign(struct run *r, const struct serve_reply *reply, struct err *e)
+{
+	return result_foreign(r, reply, e) && ++r->n.foreign * FOREIGN_ONE_IN > r->n.answers;
+}
+
 static enum serve_found check(
     struct run *r, struct item *it, struct span body, struct serve_reply *reply)
 {
@@ -227,6 +235,7 @@ static enum serve_found check(
 	    .weights = ep->facts.weight_version,
 	};
 
+	enum serve_found found;
 	reply->sent = prompt_text(it);
 	if (serve_reply_read(reply, ep->route, body, it->why) < 0)
 		return FOUND_SHAPE;
@@ -235,7 +244,8 @@ static enum serve_found check(
 			infer_fail(r, it->why);
 		sent.ids = r->prompt.v;
 	}
-	return serve_reply_check(reply, &sent, it->why);
+	found = serve_reply_check(reply, &sent, it->why);
+	return found == FOUND_GOOD && is_foreign(r, reply, it->why) ? FOUND_FOREIGN : found;
 }
 
 /* What became of it; what is wrong in it->why. */

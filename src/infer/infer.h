@@ -153,7 +153,7 @@ struct endpoint {
 enum run_end { RUN_GOES_ON, RUN_DRAINS, RUN_STOPS };
 
 struct counts {
-	uint64_t requests, retries, outages, statuses[STATUS_N], answers;
+	uint64_t requests, retries, outages, statuses[STATUS_N], answers, foreign;
 	uint64_t prompt_tokens, completion_tokens, out_bytes;
 };
 

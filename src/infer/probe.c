@@ -6,6 +6,7 @@
 #include "infer/endpoint.h"
 #include "infer/infer.h"
 #include "infer/report.h"
+#include "infer/result.h"
 
 #define ASK_MS	  30000
 #define TRIAL_MS  300000
@@ -255,6 +256,12 @@ static void facts_step(struct run *r, struct endpoint *ep, const struct http_don
 		probe_trial(r, ep);
 }
 
+/* Ids of another vocabulary are refused in many words. */
+static int refuses_ids(const struct endpoint *ep, int status)
+{
+	return serve_takes_ids(ep->route) && (status == 400 || status == 422);
+}
+
 static void trial_step(struct run *r, struct endpoint *ep, const struct http_done *d)
 {
 	struct serve_sent sent = {.max_new_tokens = 1,
@@ -272,6 +279,8 @@ static void trial_step(struct run *r, struct endpoint *ep, const struct http_don
 		ev.found = serve_reply_read(&reply, ep->route, body, &e) < 0
 			       ? FOUND_SHAPE
 			       : serve_reply_check(&reply, &sent, &e);
+		if (ev.found == FOUND_GOOD && result_foreign(r, &reply, &e))
+			ev.found = FOUND_FOREIGN;
 	} else {
 		serve_error_read(&says, body);
 		err_set(&e, "config", "HTTP %d: %s", d->status, buf_cstr(&says));
@@ -293,6 +302,9 @@ static void trial_step(struct run *r, struct endpoint *ep, const struct http_don
 		if (ev.found == FOUND_NO_IDS)
 			err_prefix(
 			    &e, "%s", "(start it so that it does, give --api, or --no-ids): ");
+		if (refuses_ids(ep, d->status))
+			err_prefix(&e, "(is --model %s the folder of the model served, %s?) ",
+			    r->o->model, r->model);
 		err_prefix(&e, "a test request for one token fails: %s: ", out.name);
 		refuse(r, ep, &e);
 	}

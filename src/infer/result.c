@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "bpe/bpe.h"
 #include "infer/infer.h"
 #include "infer/prompt.h"
 #include "serve/lax.h"
@@ -209,6 +210,25 @@ int result_make(struct run *r, struct item *it, const struct serve_reply *reply,
 				: STATUS_LENGTH;
 	write_generation(r, it, reply, a);
 	return 0;
+}
+
+int result_foreign(const struct run *r, const struct serve_reply *reply, struct err *e)
+{
+	size_t n = reply->ids.n, i = 0;
+
+	if (!r->chat || !reply->has_ids)
+		return 0;
+	if (n > 0 && chat_is_end(r->chat, reply->ids.v[n - 1]))
+		n--; /* known by the folder's settings, whatever its tokenizer says */
+	while (i < n && bpe_token(chat_bpe(r->chat), reply->ids.v[i]).p)
+		i++;
+	if (i == n)
+		return 0;
+	err_set(e, "config",
+	    "the server's answer has id %d, which --model %s has not: is that the folder of the "
+	    "model served (%s)?",
+	    (int)reply->ids.v[i], r->o->model, r->model);
+	return 1;
 }
 
 void result_free(struct result *a)

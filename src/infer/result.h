@@ -22,6 +22,9 @@ int result_make(struct run *r, struct item *it, const struct serve_reply *reply,
     struct err *e);
 void result_free(struct result *a);
 
+/* Whether the reply has an id that the folder of --model has not; e says which, and asks. */
+int result_foreign(const struct run *r, const struct serve_reply *reply, struct err *e);
+
 /* Whether ids end in a loop: one piece of at most RESULT_PERIOD ids again and again, for at least
  * RESULT_LOOP ids and RESULT_TIMES times. */
 #define RESULT_PERIOD 256

@@ -39,6 +39,7 @@ static const struct row {
     {0, 0, 200, 200, FOUND_NO_IDS, {CLASS_CONFIG, "no token ids"}},
     {0, 0, 200, 200, FOUND_CUT, {CLASS_CONFIG, "prompt cut by the server"}},
     {0, 0, 200, 200, FOUND_WEIGHTS, {CLASS_CONFIG, "another server"}},
+    {0, 0, 200, 200, FOUND_FOREIGN, {CLASS_CONFIG, "another vocabulary"}},
     {0, 0, 201, 299, ANY, {CLASS_UNPARSED, "no reply of this API"}},
     {0, 0, 300, 399, ANY, {CLASS_CONFIG, "redirect"}},
     {0, 0, 400, 401, ANY, {CLASS_PERMANENT, "refused"}},

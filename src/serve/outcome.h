@@ -28,6 +28,7 @@ enum serve_found {
 	FOUND_NO_IDS,	/* ids asked for and not given */
 	FOUND_CUT,	/* the server shortened the prompt */
 	FOUND_WEIGHTS,	/* by other weights than those that were asked */
+	FOUND_FOREIGN,	/* ids that the caller's vocabulary has not */
 	FOUND_LOADING,	/* an error reply that says: the model is being loaded */
 };
 

@@ -260,6 +260,36 @@ while True:
 	[ ! -s rej ]
 }
 
+# small - a model folder of the demo's first 2000 tokens, with its special ones behind them
+small() {
+	cp -r "$MODEL" small
+	head -n 2000 "$MODEL/tiktoken.model" >small/tiktoken.model
+	jq '.added_tokens_decoder |= with_entries(.key |= (tonumber - 1840 | tostring))' \
+		"$MODEL/tokenizer_config.json" >small/tokenizer_config.json
+	jq '.eos_token_id = 2002' "$MODEL/generation_config.json" >small/generation_config.json
+	jq '.vocab_size = 2256' "$MODEL/config.json" >small/config.json
+}
+
+@test "configuration: ids that are not of --model's vocabulary" {
+	small
+	rows 60 >in
+	which="is that the folder of the model served ($MODEL)?"
+	# the test request's answer, of one token, may be in both; one without a token tells nothing
+	for t in "another vocabulary: |--seed 1" "$U: another vocabulary: |--fault empty@1"; do
+		serve ${t#*|}
+		run -1 infer --model small --rejects rej -o out in
+		[[ $output == *"${t%|*}the server's answer has id "[0-9]*", which --model small has not: $which" ]]
+		[ ! -s rej ]
+		[ ! -s out.part ]
+		rm -f out.part
+		stop "$PID"
+	done
+	serve --model small
+	run -1 infer -o out in
+	[[ $output == *"a test request for one token fails: refused: (is --model $MODEL the folder of the model served, small?) HTTP 400: token id "* ]]
+	[ ! -e out ]
+}
+
 @test "configuration: a server that comes back as another one" {
 	rows 2000 >in
 	for t in "serves other, the run is with |--served-model other" \
