@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "infer/adapt.h"
+#include "infer/doubt.h"
 #include "infer/endpoint.h"
 #include "infer/infer.h"
 #include "infer/item.h"
@@ -18,8 +19,8 @@
 #define UNPARSED_MAX	3    /* the first, and two more */
 #define ABORT_MS	5000
 #define BODY_KEPT	((size_t)64 << 10)
-
 #define FOREIGN_ONE_IN	10
+
 /* ---- out ---- */
 
 /* The parts end with a character that is in none of them: SGLang aborts by prefix. The run's nonce
@@ -213,7 +214,6 @@ static void keep_body(struct item *it, const struct http_done *d)
 	buf_add(&it->body, d->body.data, d->body.len < BODY_KEPT ? d->body.len : BODY_KEPT);
 }
 
-/* A body of status 200 against what was asked. */
 /* A model may make an id that is padding of its vocabulary once in a long while; one answer in ten
  * is another model. */
 static int is_foreign(struct run *r, const struct serve_reply *reply, struct err *e)
@@ -221,6 +221,7 @@ static int is_foreign(struct run *r, const struct serve_reply *reply, struct err
 	return result_foreign(r, reply, e) && ++r->n.foreign * FOREIGN_ONE_IN > r->n.answers;
 }
 
+/* A body of status 200 against what was asked. */
 static enum serve_found check(
     struct run *r, struct item *it, struct span body, struct serve_reply *reply)
 {
@@ -234,8 +235,8 @@ static enum serve_found check(
 	    .context = ep->facts.context,
 	    .weights = ep->facts.weight_version,
 	};
-
 	enum serve_found found;
+
 	reply->sent = prompt_text(it);
 	if (serve_reply_read(reply, ep->route, body, it->why) < 0)
 		return FOUND_SHAPE;
@@ -277,7 +278,8 @@ static void take_answer(struct run *r, struct item *it, struct result *a)
 	    (struct span){a->generation.data, a->generation.len}, a->status != STATUS_OK);
 	it->attempts = it->unparsed = it->crashes = it->lone_deaths = 0;
 	if (it->conv.done) {
-		item_out(r, it);
+		if (!doubt_take(r, it, a->status))
+			item_out(r, it);
 		return;
 	}
 	if (turns_note(&r->turns, it->job->id, it->key, &it->conv, &e) < 0)
@@ -309,9 +311,10 @@ static void finish(
 	    reply->completion_tokens > 0 ? (uint64_t)reply->completion_tokens : 0;
 	r->n.answers++;
 	r->n.statuses[a.status]++;
-	if (r->o->policy[a.status] != POLICY_KEEP)
+	if (r->o->policy[a.status] > POLICY_KEEP)
 		keep_body(it, d);
 	switch ((enum policy)r->o->policy[a.status]) {
+	case POLICY_UNSAID:
 	case POLICY_KEEP: take_answer(r, it, &a); break;
 	case POLICY_DROP:
 		err_set(it->why, infer_statuses[a.status], "the answer is %s",
@@ -326,6 +329,7 @@ static void finish(
 		break;
 	}
 	result_free(&a);
+	doubt_settle(r);
 }
 
 /* 401, 403 and 404 on every request are the run's fault, not the record's. */

@@ -7,6 +7,7 @@
  *	probe.c		asking a server what it is, and whether it works
  *	attempt.c	one request: out, back, and what its end means
  *	result.c	a reply as a message and a generation
+ *	doubt.c		whether the first answers fit the model folder
  *	params.c	what shapes an answer beside the record
  *	resume.c	what an earlier run left: done records, carried rejects
  *	turns.c		finished turns of unfinished conversations
@@ -20,8 +21,8 @@
  *	run.c		the phases of a run
  *
  * One thread, one loop: read, start, wait, finish. A record is in exactly one place: the ready
- * queue, the waiting heap, in flight at one endpoint, or in an endpoint's limbo (its attempt has
- * ended, and what that means depends on whether the server still lives).
+ * queue, the waiting heap, in flight at one endpoint, in an endpoint's limbo (its attempt has
+ * ended, and what that means depends on whether the server still lives), or in doubt.
  */
 #ifndef E3_INFER_H
 #define E3_INFER_H
@@ -93,7 +94,7 @@ struct item {
 	int status;
 	struct buf body;
 	struct err *why;	  /* job->err */
-	struct item *next, *prev; /* in flight, or in a limbo (next) */
+	struct item *next, *prev; /* in flight, or in a limbo or in doubt (next) */
 	size_t at;		  /* in a heap */
 };
 
@@ -194,7 +195,9 @@ struct run {
 	uint32_t nonce;
 	uint64_t random; /* state of the jitter */
 	uint64_t now, began;
-	struct item *flying; /* in flight, the latest first */
+	struct item *flying;  /* in flight, the latest first */
+	struct item *doubted; /* doubt.h */
+	size_t ndoubted;
 	struct call *aborts; /* on their way */
 	uint64_t trials;
 	uint64_t total_bytes, read_bytes; /* of the input; total 0: not known */

@@ -128,6 +128,7 @@ void infer_defaults(struct options *o)
 	    .max_attempts = 5,
 	    .backoff = 1,
 	    .patience = NAN,
+	    .policy[STATUS_UNPARSED] = POLICY_UNSAID,
 	};
 	o->flow.own_output = 1;
 	o->flow.unique_ids = 1;

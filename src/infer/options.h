@@ -17,7 +17,8 @@ enum status {
 	STATUS_N
 };
 
-enum policy { POLICY_KEEP, POLICY_DROP, POLICY_RETRY };
+/* POLICY_UNSAID: kept, where the answers are not all so. */
+enum policy { POLICY_UNSAID = -1, POLICY_KEEP, POLICY_DROP, POLICY_RETRY };
 
 struct options {
 	struct flow_opt flow;

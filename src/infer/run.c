@@ -10,6 +10,7 @@
 
 #include "base/prog.h" /* the version */
 #include "infer/attempt.h"
+#include "infer/doubt.h"
 #include "infer/dry.h"
 #include "infer/endpoint.h"
 #include "infer/infer.h"
@@ -127,6 +128,7 @@ static void work(struct run *r)
 		set_window(r);
 		check_servers(r);
 		loop_turn(r);
+		doubt_settle(r);
 	}
 }
 
@@ -243,6 +245,7 @@ static void forget_items(struct run *r)
 {
 	struct item *it;
 
+	doubt_forget(r);
 	while ((it = queue_any(&r->queue))) {
 		queue_take(&r->queue, it);
 		item_forget(r, it);
@@ -325,6 +328,8 @@ static int give_up(struct run *r, struct err *e)
 	struct part *part = r->part;
 
 	farewell(r);
+	if (!r->failed)
+		doubt_write(r);
 	if (r->flow && !reader_left(r)) {
 		report_summary(r);
 		if (r->signal)

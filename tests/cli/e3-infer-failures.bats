@@ -290,6 +290,45 @@ small() {
 	[ ! -e out ]
 }
 
+@test "configuration: the first answers are all unparsed; none is written until one is not" {
+	local tool='{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}}}}}'
+	rows 60 | sed "s|}\$|,\"tools\":[$tool]}|" >in
+	serve --call-rate 0 --fault bad-call=1
+	run -1 infer --max-new-tokens 500 --rejects rej -o out in
+	[[ $output == *"the first 20 answers can't be told into their parts: is --model $MODEL the folder of the model served ($MODEL)? (--on-unparsed keep goes on all the same)" ]]
+	[ ! -s rej ]
+	[ ! -s out.part ]
+	# few are kept, the last at the end of the input; and all where the user says so
+	head -n 19 in | infer -q --max-new-tokens 500 --ordered -o few
+	[ "$(jq -r .id few | xargs)" = "$(seq -f d/%g 19 | xargs)" ]
+	infer -q --max-new-tokens 500 --on-unparsed keep -o all in
+	[ "$(jq -r '.generations[0].status' all | sort | uniq -c | xargs)" = "60 unparsed" ]
+	# a window that they fill
+	head -n 12 in | infer -q --max-new-tokens 500 --window 1 --concurrency 2 -o narrow
+	[ "$(wc -l <narrow)" -eq 12 ]
+	stop "$PID"
+	serve --call-rate 0 --fault bad-call@2-16
+	infer -q --max-new-tokens 500 --resume --rejects rej -o out in
+	once 60 out
+	[ "$(jq -r '.generations[0].status' out | sort | uniq -c | xargs)" = "45 ok 15 unparsed" ]
+}
+
+@test "configuration: what waits in doubt is written when the run is interrupted" {
+	local tool='{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}}}}}'
+	rows 30 | sed "s|}\$|,\"tools\":[$tool]}|" >in
+	serve --call-rate 0 --fault bad-call=1 --fault slow@8-99:1000 --latency 20
+	infer --max-new-tokens 500 --concurrency 3 -o out in 2>err &
+	I=$!
+	begun
+	tells ' 6 unparsed'
+	kill -INT $I
+	said stopping:
+	kill -INT $I
+	ends
+	[ "$RC" -eq 130 ]
+	[ "$(jq -r '.generations[0].status' out.part | sort | uniq -c | xargs)" = "6 unparsed" ]
+}
+
 @test "configuration: a server that comes back as another one" {
 	rows 2000 >in
 	for t in "serves other, the run is with |--served-model other" \
