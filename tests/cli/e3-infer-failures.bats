@@ -290,6 +290,40 @@ small() {
 	[ ! -e out ]
 }
 
+@test "unparsable: an id of no token, once among many, is that record's" {
+	serve
+	python3 -c 'import http.server as h, re, sys, urllib.request as u
+class Between(h.BaseHTTPRequestHandler):
+    n = 0
+    def pass_on(self, body=None):
+        try:
+            with u.urlopen(u.Request(sys.argv[1] + self.path, body)) as r: code, got = r.status, r.read()
+        except u.HTTPError as e: code, got = e.code, e.read()
+        Between.n += self.path == "/generate"
+        if 40 <= Between.n < 43: got = re.sub(rb"(output_ids.:\[)\d+", rb"\g<1>5000", got)
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(got)))
+        self.end_headers()
+        self.wfile.write(got)
+    def do_GET(self): self.pass_on()
+    def do_POST(self): self.pass_on(self.rfile.read(int(self.headers["Content-Length"])))
+    def log_message(self, *a): pass
+s = h.HTTPServer(("127.0.0.1", 0), Between)
+print(s.server_port, flush=True)
+s.serve_forever()' "$U" >between 3>&- &
+	PIDS="$PIDS $!"
+	until [ -s between ]; do
+		kill -0 $!
+		sleep 0.05
+	done
+	U=http://127.0.0.1:$(cat between)
+	rows 60 >in
+	infer --concurrency 1 --rejects rej -o out in 2>err
+	once 60 out rej
+	grep -q ' 3 retries' err
+	[ ! -s rej ]
+}
+
 @test "configuration: the first answers are all unparsed; none is written until one is not" {
 	local tool='{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}}}}}'
 	rows 60 | sed "s|}\$|,\"tools\":[$tool]}|" >in
