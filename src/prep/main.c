@@ -347,7 +347,7 @@ int main(int argc, char **argv)
 
 	opt_parse(&prog, argc, argv, &o);
 	if (o.list)
-		return list(&e);
+		exit(list(&e));
 	set_rules(&run, &o);
 	o.flow.arrays = 1;
 	o.flow.shown = prep_count_name[PREP_REPAIRED];

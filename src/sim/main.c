@@ -1,6 +1,7 @@
 /* e3-sim - a stand-in for a target model's inference server: no model, but its manners */
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -81,7 +82,7 @@ int main(int argc, char **argv)
 
 	opt_parse(&program, argc, argv, &o);
 	if (o.list_faults)
-		return list_faults(&e) < 0 ? prog_fail(&e) : EXIT_DONE;
+		exit(list_faults(&e) < 0 ? prog_fail(&e) : EXIT_DONE);
 	if (!o.model)
 		opt_misuse(&program, "--model DIR is needed");
 	if (o.latency < 0 || o.tokens_per_second < 0 || o.call_rate < 0 || o.call_rate > 1)
