@@ -73,6 +73,21 @@ int err_sys(struct err *e, const char *fmt, ...)
 	return -1;
 }
 
+int err_write(struct err *e, const char *name)
+{
+	int gone = errno == EPIPE;
+
+	err_sys(e, "%s", name);
+	if (gone)
+		e->class = "pipe";
+	return -1;
+}
+
+int err_is_pipe(const struct err *e)
+{
+	return e->class && strcmp(e->class, "pipe") == 0;
+}
+
 int err_prefix(struct err *e, const char *fmt, ...)
 {
 	char head[sizeof(e->msg)], tail[sizeof(e->msg)];

@@ -28,6 +28,10 @@ int err_set(struct err *e, const char *class, const char *fmt, ...)
 /* As err_set with class "system" and ": " strerror(errno) behind the message. */
 int err_sys(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* As err_sys, of a write to what `name` names; class "pipe" where its reader has gone. */
+int err_write(struct err *e, const char *name);
+int err_is_pipe(const struct err *e);
+
 /* Puts text before the message, keeps the class, returns -1. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

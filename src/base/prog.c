@@ -1,6 +1,5 @@
 #include "base/prog.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ int prog_status(const struct err *e)
 
 int prog_fail(const struct err *e)
 {
-	if (e->class && strcmp(e->class, "pipe") == 0)
+	if (err_is_pipe(e))
 		return 128 + SIGPIPE;
 	prog_warn("%s", e->msg);
 	return prog_status(e);
@@ -32,14 +31,8 @@ _Noreturn void prog_die(const struct err *e)
 
 int prog_flush(struct err *e)
 {
-	if (fflush(stdout) != 0) {
-		int gone = errno == EPIPE;
-
-		err_sys(e, "standard output");
-		if (gone)
-			e->class = "pipe";
-		return -1;
-	}
+	if (fflush(stdout) != 0)
+		return err_write(e, "standard output");
 	if (ferror(stdout)) /* and the reason is gone */
 		return err_set(e, "system", "standard output: write error");
 	return 0;

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,7 +62,7 @@ static const char *files(uint64_t n)
 /* The run ends without a word then. */
 static int reader_left(const struct run *r)
 {
-	return r->failed && strcmp(r->err.class, "pipe") == 0;
+	return r->failed && err_is_pipe(&r->err);
 }
 
 static void say_mine(const struct run *r, uint64_t n)

@@ -319,7 +319,7 @@ static int complete(struct run *r, struct err *e)
 /* Then there is nobody to tell. */
 static int reader_left(const struct run *r)
 {
-	return r->failed && strcmp(r->e.class, "pipe") == 0;
+	return r->failed && err_is_pipe(&r->e);
 }
 
 /* FILE.part stays, to be resumed. */

@@ -55,16 +55,6 @@ void sink_close(struct sink *s)
 	free(s);
 }
 
-static int failed(const struct sink *s, struct err *e)
-{
-	int gone = errno == EPIPE;
-
-	err_sys(e, "%s", s->name);
-	if (gone)
-		e->class = "pipe";
-	return -1;
-}
-
 /* write(2) to the last byte, also on a descriptor that somebody made non-blocking. */
 static int write_all(struct sink *s, const unsigned char *p, size_t n, struct err *e)
 {
@@ -77,7 +67,7 @@ static int write_all(struct sink *s, const unsigned char *p, size_t n, struct er
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
 			poll(&(struct pollfd){.fd = s->fd, .events = POLLOUT}, 1, -1);
 		} else if (errno != EINTR) {
-			return failed(s, e);
+			return err_write(e, s->name);
 		}
 	}
 	return 0;

@@ -84,6 +84,16 @@ static int python_attr(struct rt *rt, const struct value *of, struct span name, 
 	return 1;
 }
 
+int attr_key(struct rt *rt, const struct value *of, struct span name, struct value *out)
+{
+	const struct value *v =
+	    of->kind == V_DICT ? dict_find_str(rt, of->u.dict, name.p, name.n) : NULL;
+
+	if (v)
+		*out = *v;
+	return v != NULL;
+}
+
 int attr_get(struct rt *rt, const struct value *of, struct span name, struct value *out)
 {
 	int found;
@@ -93,14 +103,8 @@ int attr_get(struct rt *rt, const struct value *of, struct span name, struct val
 	found = python_attr(rt, of, name, out);
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	if (of->kind == V_DICT) {
-		const struct value *v = dict_find_str(rt, of->u.dict, name.p, name.n);
-
-		if (v) {
-			*out = *v;
-			return 0;
-		}
-	}
+	if (attr_key(rt, of, name, out))
+		return 0;
 	undef_of(of, UNDEF_ATTR, name, out);
 	return 0;
 }

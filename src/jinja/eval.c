@@ -219,14 +219,8 @@ static int eval_attr(struct rt *rt, struct frame *f, const struct node *n, struc
 	if (eval(rt, f, n->a, &of) < 0)
 		return -1;
 	rt->at = n;
-	if (of.kind == V_DICT && n->extra & ATTR_KEY) {
-		const struct value *v = dict_find_str(rt, of.u.dict, n->name.p, n->name.n);
-
-		if (v) {
-			*out = *v;
-			return 0;
-		}
-	}
+	if (n->extra & ATTR_KEY && attr_key(rt, &of, n->name, out))
+		return 0;
 	if (attr_get(rt, &of, n->name, out) < 0)
 		return -1;
 	if (rt->note && (of.kind == V_NAMESPACE || of.kind == V_LOOP))

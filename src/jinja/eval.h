@@ -39,6 +39,8 @@ int call_value(
 
 /* ---- attributes and items (attr.c) ---- */
 
+/* 1: of is a dict that has the key; 0. */
+int attr_key(struct rt *rt, const struct value *of, struct span name, struct value *out);
 int attr_get(struct rt *rt, const struct value *of, struct span name, struct value *out);
 int item_get(struct rt *rt, const struct value *of, const struct value *at, struct value *out);
 /* of[start:stop:step]; V_NONE or V_MISSING: not given */
