@@ -207,14 +207,25 @@ static int show_tokenised(struct flow_job *job, const struct tok *tok, struct th
 	return show(job->out, &view, &job->err);
 }
 
-/* --show of a conversation that waits for its answer: the prompt that a server would be sent. */
+/* Through the last message that is not an assistant's: what e3-infer sends. */
+static size_t prompt_length(const struct chat_conv *conv)
+{
+	size_t n = conv->n;
+
+	while (n > 0 && val_is_str(val_get(&conv->messages->u.arr.v[n - 1], "role"), "assistant"))
+		n--;
+	return n;
+}
+
+/* --show of a conversation of which nothing is to be learnt. */
 static int show_prompt(
     struct flow_job *job, const struct tok *tok, struct thread *t, const struct chat_conv *conv)
 {
 	struct show view = {.bpe = chat_bpe(tok->chat), .name = conv->id, .colour = tok->colour};
 
 	ints_reset(&t->ids);
-	if (chat_prompt(tok->chat, t->chat, conv, conv->n, &t->ids, NULL, &job->err) < 0)
+	if (chat_prompt(tok->chat, t->chat, conv, prompt_length(conv), &t->ids, NULL, &job->err) <
+	    0)
 		return -1;
 	view.ids = t->ids.v;
 	view.n = t->ids.n;
@@ -223,14 +234,6 @@ static int show_prompt(
 	job->verdict = FLOW_OUT;
 	flow_job_count(job, "tokens", view.n);
 	return show(job->out, &view, &job->err);
-}
-
-static int waits(const struct chat_conv *conv)
-{
-	const struct jval *last = conv->n > 0 ? &conv->messages->u.arr.v[conv->n - 1] : NULL;
-	const struct jval *role = last ? val_get(last, "role") : NULL;
-
-	return role && !val_is_str(role, "assistant");
 }
 
 static int make_turns(struct flow_job *job, const struct tok *tok, struct thread *t)
@@ -252,7 +255,7 @@ static int make_turns(struct flow_job *job, const struct tok *tok, struct thread
 		return err_set(&job->err, "missing", "id: expected a string that is not empty");
 	if (chat_turns(tok->chat, t->chat, &conv, &opt, job->arena, &turns, &job->err) < 0)
 		return -1;
-	if (tok->opt->show && turns.n == 0 && waits(&conv))
+	if (tok->opt->show && turns.n == 0 && prompt_length(&conv) > 0)
 		return show_prompt(job, tok, t, &conv);
 	return write_turns(job, tok, t, &conv, &turns);
 }

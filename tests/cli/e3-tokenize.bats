@@ -385,8 +385,9 @@ EOF
 
 EOF
 	cmp out want
-	# one that ends with an answer that is not to be learnt is no prompt
-	run -1 tok --show <<<'{"id":"p","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a","weight":0}]}'
+	# a recorded answer, which e3-infer would leave out
+	tok --show <<<'{"id":"p","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a","weight":0}]}' >out
+	cmp out want
 }
 
 @test "--show: a line that goes on with what is supervised begins with a bar" {
