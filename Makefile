@@ -94,6 +94,10 @@ $(BUILD)/oracle/%: tests/oracle/%.c $(BUILD)/libe3.a
 	$(say) LINK $@
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libe3.a $(LIBS)
 
+# What tests/lint/clang.sh compiles with.
+flags:
+	@echo $(ALL_CFLAGS)
+
 tests: all $(UNIT) $(FUZZ:%=$(BUILD)/fuzz/%)
 
 check: deps-check
@@ -207,7 +211,7 @@ deb: deps-deb
 clean:
 	rm -rf bin build demo-out demo-out-real
 
-.PHONY: all tests oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos check-tokenizer check-vllm fuzz bench bench-tokenizer demo demo-real deps \
+.PHONY: all tests flags oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos check-tokenizer check-vllm fuzz bench bench-tokenizer demo demo-real deps \
     deps-check deps-coverage deps-deb coverage check-all install deb clean
 .SECONDARY:
 

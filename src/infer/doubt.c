@@ -12,7 +12,7 @@ static int in_doubt(const struct run *r)
 	       n[STATUS_OK] + n[STATUS_EMPTY] + n[STATUS_REASONING_ONLY] == 0;
 }
 
-int doubt_take(struct run *r, struct item *it, int status)
+int doubt_take(struct run *r, struct item *it, enum status status)
 {
 	struct item **p = &r->doubted;
 

@@ -8,13 +8,15 @@
 #ifndef E3_INFER_DOUBT_H
 #define E3_INFER_DOUBT_H
 
+#include "infer/options.h"
+
 struct item;
 struct run;
 
 #define DOUBT_MANY 20
 
 /* Whether a record with such an answer waits; it is taken over then. */
-int doubt_take(struct run *r, struct item *it, int status);
+int doubt_take(struct run *r, struct item *it, enum status status);
 /* After each answer and each turn: writes what waits where there is no doubt any more or nothing
  * else to wait for, or ends the run. */
 void doubt_settle(struct run *r);
