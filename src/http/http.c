@@ -367,6 +367,7 @@ int http_next(struct http *h, struct http_done *out)
 	out->status = (int)status;
 	if (curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
 		out->retry_after = after;
+	curl_easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, (char **)&out->leads_to);
 	curl_easy_getinfo(t->easy, CURLINFO_TOTAL_TIME, &out->seconds);
 	h->held -= t->body.len;
 	t->body = (struct buf){0};

@@ -129,6 +129,7 @@ struct endpoint {
 	size_t asking; /* which probe */
 	int older;     /* its older name */
 	struct serve_facts asked;
+	struct err untold; /* what came in place of the model's name */
 	uint64_t probe_at; /* ms; of EP_DOWN */
 	unsigned pauses;   /* probes that failed one after the other */
 	unsigned refusals; /* trials, likewise */

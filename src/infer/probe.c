@@ -16,14 +16,25 @@
 /* A trial's prompt where there is no model folder, or its template refuses this one. */
 static const char trial_messages[] = "[{\"role\":\"user\",\"content\":\"Hi\"}]";
 
-static void send_probe(struct run *r, struct endpoint *ep, const char *path, uint32_t ms)
+const char *probe_path(const struct endpoint *ep)
+{
+	const struct serve_probe *p = &serve_probes[ep->asking];
+
+	switch (ep->stage) {
+	case PROBE_TRIAL: return serve_path(ep->route);
+	case PROBE_HEALTH: return serve_health_path(ep->facts.api);
+	default: return ep->older ? p->older : p->path;
+	}
+}
+
+static void send_probe(struct run *r, struct endpoint *ep, uint32_t ms)
 {
 	struct buf url = {0};
 	struct http_req req = {.user = &ep->probe, .timeout_ms = ms};
 	struct err e;
 
 	buf_adds(&url, ep->url);
-	buf_adds(&url, path);
+	buf_adds(&url, probe_path(ep));
 	req.url = buf_cstr(&url);
 	if (ep->probe.body.len)
 		req.body = (struct span){ep->probe.body.data, ep->probe.body.len};
@@ -40,10 +51,8 @@ static int wanted(const struct endpoint *ep)
 
 static void ask(struct run *r, struct endpoint *ep)
 {
-	const struct serve_probe *p = &serve_probes[ep->asking];
-
 	buf_reset(&ep->probe.body);
-	send_probe(r, ep, ep->older ? p->older : p->path, ASK_MS);
+	send_probe(r, ep, ASK_MS);
 }
 
 void probe_facts(struct run *r, struct endpoint *ep)
@@ -54,6 +63,7 @@ void probe_facts(struct run *r, struct endpoint *ep)
 	ep->asking = 0;
 	ep->older = 0;
 	ep->asked = (struct serve_facts)SERVE_FACTS_NONE;
+	ep->untold = (struct err){0};
 	ep->asked.api = ep->was_up ? ep->facts.api : (enum serve_api)r->o->api;
 	ask(r, ep);
 }
@@ -62,7 +72,7 @@ void probe_health(struct run *r, struct endpoint *ep)
 {
 	ep->stage = PROBE_HEALTH;
 	buf_reset(&ep->probe.body);
-	send_probe(r, ep, serve_health_path(ep->facts.api), HEALTH_MS);
+	send_probe(r, ep, HEALTH_MS);
 }
 
 /* The ids of a short prompt, or none where the template has no use for it. */
@@ -102,7 +112,7 @@ void probe_trial(struct run *r, struct endpoint *ep)
 	q.rid = rid;
 	buf_reset(&ep->probe.body);
 	serve_write(&ep->probe.body, ep->plan, &q);
-	send_probe(r, ep, serve_path(ep->route), TRIAL_MS);
+	send_probe(r, ep, TRIAL_MS);
 	ints_free(&ids);
 }
 
@@ -131,6 +141,34 @@ static void refuse(struct run *r, struct endpoint *ep, struct err *e)
 	ep->state = EP_LEAVING;
 	ep->stage = PROBE_NONE;
 	report_line(r, "%s: left out", e->msg);
+}
+
+/* What was asked, and what came in place of an answer; of a host that may be no model server, with
+ * what to look at. */
+static void tell(
+    const struct endpoint *ep, const struct http_done *d, const char *class, struct err *e)
+{
+	struct serve_evidence ev = {d->curl, d->sys_errno, d->status, FOUND_SHAPE};
+	const char *look = ep->was_up ? NULL : serve_look(&ev);
+	struct buf b = {0};
+
+	buf_addf(&b, "%s %s: ", ep->stage == PROBE_TRIAL ? "POST" : "GET", probe_path(ep));
+	if (d->curl != 0) {
+		buf_addf(&b, "%s: %s", serve_classify(&ev).name,
+		    d->sys_errno ? strerror(d->sys_errno) : d->why);
+		if (d->seconds >= 1)
+			buf_addf(&b, " after %.0f s", d->seconds);
+	} else {
+		buf_addf(&b, "HTTP %d%s%s%s", d->status, d->leads_to ? " to " : "",
+		    d->leads_to ? d->leads_to : "", d->body.len ? ": " : "");
+		serve_error_read(&b, (struct span){d->body.data, d->body.len});
+	}
+	err_set(e, class, "%s", buf_cstr(&b));
+	buf_reset(&b);
+	buf_addf(&b, " (%s)", look ? look : "");
+	if (look)
+		err_suffix(e, buf_cstr(&b));
+	buf_free(&b);
 }
 
 /* One run is one model: what it was a moment ago, and what the other servers have, must hold. */
@@ -181,8 +219,8 @@ static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 		served = ep->asked.model;
 	if (!served[0])
 		return err_set(e, "config",
-		    "does not say which model it serves: give --served-model, or the URL without "
-		    "/v1");
+		    "does not say which model it serves%s%s; --served-model NAME goes on without",
+		    ep->untold.msg[0] ? ": " : "", ep->untold.msg);
 	if (ep->asked.auto_truncate)
 		return err_set(e, "config",
 		    "cuts long prompts by itself (--allow-auto-truncate): start it without");
@@ -229,19 +267,17 @@ static void verdict(struct run *r, struct endpoint *ep)
 static void facts_step(struct run *r, struct endpoint *ep, const struct http_done *d)
 {
 	const struct serve_probe *p = &serve_probes[ep->asking];
+	int told =
+	    d->status == 200 && p->read(&ep->asked, (struct span){d->body.data, d->body.len}) == 0;
 	struct err e;
 
-	if (d->status == 200 && p->read(&ep->asked, (struct span){d->body.data, d->body.len}) < 0 &&
-	    p->older && !ep->older) {
+	if (!told && p->older && !ep->older) {
 		ep->older = 1;
 		ask(r, ep);
 		return;
 	}
-	if (d->status != 200 && p->older && !ep->older) {
-		ep->older = 1;
-		ask(r, ep);
-		return;
-	}
+	if (!told && ep->asking == 0)
+		tell(ep, d, "config", &ep->untold);
 	ep->older = 0;
 	do
 		ep->asking++;
@@ -257,35 +293,56 @@ static void facts_step(struct run *r, struct endpoint *ep, const struct http_don
 }
 
 /* Ids of another vocabulary are refused in many words. */
-static int refuses_ids(const struct endpoint *ep, int status)
+static void advise(
+    const struct run *r, const struct endpoint *ep, const struct serve_evidence *ev, struct err *e)
 {
-	return serve_takes_ids(ep->route) && (status == 400 || status == 422);
+	struct buf b = {0};
+
+	if (ev->found == FOUND_NO_IDS)
+		buf_adds(&b, " (start it so that it does, give --api, or --no-ids)");
+	if (serve_takes_ids(ep->route) && (ev->status == 400 || ev->status == 422))
+		buf_addf(&b, " (is --model %s the folder of the model served, %s?)", r->o->model,
+		    r->model);
+	err_suffix(e, buf_cstr(&b));
+	buf_free(&b);
 }
 
-static void trial_step(struct run *r, struct endpoint *ep, const struct http_done *d)
+/* What came of the trial; what is wrong with it in e. */
+static struct serve_outcome judge_trial(struct run *r, const struct endpoint *ep,
+    const struct http_done *d, struct serve_evidence *ev, struct err *e)
 {
 	struct serve_sent sent = {.max_new_tokens = 1,
 	    .want_ids = !r->o->no_ids,
 	    .want_prompt_ids = !r->o->no_ids && serve_echoes_prompt(ep->facts.api, ep->route),
 	    .context = -1};
-	struct serve_evidence ev = {d->curl, d->sys_errno, d->status, FOUND_GOOD};
 	struct span body = {d->body.data, d->body.len};
 	struct serve_reply reply = {0};
-	struct serve_outcome out;
-	struct buf says = {0};
-	struct err e;
+	struct err why;
 
+	*ev = (struct serve_evidence){d->curl, d->sys_errno, d->status, FOUND_GOOD};
 	if (d->status == 200) {
-		ev.found = serve_reply_read(&reply, ep->route, body, &e) < 0
-			       ? FOUND_SHAPE
-			       : serve_reply_check(&reply, &sent, &e);
-		if (ev.found == FOUND_GOOD && result_foreign(r, &reply, &e))
-			ev.found = FOUND_FOREIGN;
-	} else {
-		serve_error_read(&says, body);
-		err_set(&e, "config", "HTTP %d: %s", d->status, buf_cstr(&says));
+		ev->found = serve_reply_read(&reply, ep->route, body, e) < 0
+				? FOUND_SHAPE
+				: serve_reply_check(&reply, &sent, e);
+		if (ev->found == FOUND_GOOD && result_foreign(r, &reply, e))
+			ev->found = FOUND_FOREIGN;
 	}
-	out = serve_classify(&ev);
+	if (d->status != 200 || ev->found == FOUND_SHAPE) {
+		why = *e;
+		tell(ep, d, "config", e);
+		if (d->status == 200)
+			err_prefix(e, "%s: ", why.msg);
+	}
+	serve_reply_free(&reply);
+	return serve_classify(ev);
+}
+
+static void trial_step(struct run *r, struct endpoint *ep, const struct http_done *d)
+{
+	struct serve_evidence ev;
+	struct err e = {0};
+	struct serve_outcome out = judge_trial(r, ep, d, &ev, &e);
+
 	/* an empty answer to a trial is an answer */
 	if (out.class == CLASS_OK || ev.found == FOUND_EMPTY) {
 		ep->stage = PROBE_NONE;
@@ -299,17 +356,10 @@ static void trial_step(struct run *r, struct endpoint *ep, const struct http_don
 	} else if (out.class != CLASS_CONFIG && ++ep->refusals < TRIALS) {
 		probe_trial(r, ep); /* one odd answer is no proof */
 	} else {
-		if (ev.found == FOUND_NO_IDS)
-			err_prefix(
-			    &e, "%s", "(start it so that it does, give --api, or --no-ids): ");
-		if (refuses_ids(ep, d->status))
-			err_prefix(&e, "(is --model %s the folder of the model served, %s?) ",
-			    r->o->model, r->model);
+		advise(r, ep, &ev, &e);
 		err_prefix(&e, "a test request for one token fails: %s: ", out.name);
 		refuse(r, ep, &e);
 	}
-	serve_reply_free(&reply);
-	buf_free(&says);
 }
 
 /* One that lost connections may have died and come back as another one at once. */
@@ -329,12 +379,12 @@ static int is_absent(const struct endpoint *ep, const struct http_done *d, struc
 	int absent = 1;
 
 	if (d->curl != 0)
-		err_set(e, "outage", "%s", d->why);
+		tell(ep, d, "outage", e);
 	else if (d->status != 200 &&
 		 serve_error_read(&says, (struct span){d->body.data, d->body.len}))
 		err_set(e, "loading", "the model is being loaded");
 	else if (d->status >= 500 && ep->stage == PROBE_FACTS && ep->asking == 0)
-		err_set(e, "outage", "HTTP %d", d->status);
+		tell(ep, d, "outage", e);
 	else
 		absent = 0;
 	buf_free(&says);
@@ -349,8 +399,7 @@ void probe_done(struct run *r, struct endpoint *ep, struct http_done *d)
 
 	ep->probe.xfer = NULL;
 	if (d->curl != 0 && (out.class == CLASS_CONFIG || out.class == CLASS_OURS)) {
-		err_set(&e, "config", "%s: %s", out.name,
-		    d->sys_errno ? strerror(d->sys_errno) : d->why);
+		tell(ep, d, "config", &e);
 		refuse(r, ep, &e);
 		return;
 	}

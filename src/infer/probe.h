@@ -17,4 +17,7 @@ void probe_trial(struct run *r, struct endpoint *ep);
 void probe_health(struct run *r, struct endpoint *ep);
 void probe_done(struct run *r, struct endpoint *ep, struct http_done *d);
 
+/* What is being asked now: "/v1/models". */
+const char *probe_path(const struct endpoint *ep);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "infer/endpoint.h"
 #include "infer/infer.h"
+#include "infer/probe.h"
 
 void report_line(struct run *r, const char *fmt, ...)
 {
@@ -125,6 +126,21 @@ void report_server(struct run *r, const struct endpoint *ep)
 		buf_adds(&b, ", no ids back");
 	report_line(r, "%s", buf_cstr(&b));
 	buf_free(&b);
+}
+
+void report_waiting(struct run *r)
+{
+	if (r->o->flow.quiet)
+		return;
+	for (size_t i = 0; i < r->nep; i++) {
+		const struct endpoint *ep = r->ep[i];
+
+		if (ep->state == EP_DOWN)
+			report_line(r, "%s: waiting: %s", ep->url, ep->why.msg);
+		else
+			report_line(
+			    r, "%s: waiting: no answer from %s yet", ep->url, probe_path(ep));
+	}
 }
 
 static void add_statuses(struct buf *b, const struct run *r)

@@ -12,9 +12,10 @@ void report_time(struct buf *b, double seconds); /* 5 h 12 min */
 /* A line for the user (run.h). */
 void report_line(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void report_server(struct run *r, const struct endpoint *ep); /* what it said it is; not with -q */
-void report_progress(struct run *r);			      /* when it is time */
-void report_state(struct run *r);			      /* SIGUSR1 */
-void report_summary(struct run *r);			      /* the end; not with -q */
-void report_stats(struct run *r);			      /* into --stats */
+void report_waiting(struct run *r);  /* for what, while none is up; not with -q */
+void report_progress(struct run *r); /* when it is time */
+void report_state(struct run *r);    /* SIGUSR1 */
+void report_summary(struct run *r);  /* the end; not with -q */
+void report_stats(struct run *r);    /* into --stats */
 
 #endif

@@ -23,6 +23,7 @@
 
 #define WINDOW	    256
 #define OTHERS_MS   5000 /* for the other servers, once one is up */
+#define SILENT_MS   5000 /* of the wait for the first one */
 #define FAREWELL_MS 2000 /* for aborts, when the run is stopped */
 
 void infer_fail(struct run *r, const struct err *e)
@@ -88,7 +89,7 @@ static int check_servers(struct run *r)
 /* Until one is up, and the others have said what they serve or had the time to. */
 static void wait_for_a_server(struct run *r)
 {
-	uint64_t first = 0;
+	uint64_t first = 0, tell_at = r->now + SILENT_MS;
 
 	r->starting = 1;
 	while (r->end == RUN_GOES_ON && check_servers(r) == 0) {
@@ -96,6 +97,10 @@ static void wait_for_a_server(struct run *r)
 			first = r->now;
 		if (first && (endpoints_in_state(r, EP_ASKED) == 0 || r->now - first >= OTHERS_MS))
 			break;
+		if (!first && r->now >= tell_at) {
+			report_waiting(r);
+			tell_at = UINT64_MAX;
+		}
 		loop_turn(r);
 	}
 	r->starting = 0;

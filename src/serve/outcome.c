@@ -56,6 +56,23 @@ static const struct row {
     {0, 0, ANY, ANY, ANY, {CLASS_UNPARSED, "no reply of this API"}},
 };
 
+/* The first row that fits. */
+static const struct {
+	int curl_from, curl_to;
+	int status_from, status_to;
+	const char *look;
+} looks[] = {
+    {1, 1, ANY, ANY, "is another program at this port, or https?"},
+    {35, 35, ANY, ANY, "is it a server of http, or of another TLS?"},
+    {52, 56, ANY, ANY, "is another program at this port, or https?"},
+    {0, 0, 300, 399, "give that URL if it is the server's"},
+    {0, 0, 401, 401, "is E3_API_KEY the server's key?"},
+    {0, 0, 403, 403, "is E3_API_KEY the server's key?"},
+    {0, 0, 200, 299, "is this a model server's URL, without /v1?"},
+    {0, 0, 404, 405, "is this a model server's URL, without /v1?"},
+    {ANY, ANY, ANY, ANY, NULL},
+};
+
 static int within(int x, int from, int to)
 {
 	return from == ANY || (x >= from && x <= to);
@@ -76,6 +93,16 @@ struct serve_outcome serve_classify(const struct serve_evidence *ev)
 			break;
 	}
 	return table[i].out;
+}
+
+const char *serve_look(const struct serve_evidence *ev)
+{
+	size_t i = 0;
+
+	while (!within(ev->curl, looks[i].curl_from, looks[i].curl_to) ||
+	       !within(ev->status, looks[i].status_from, looks[i].status_to))
+		i++;
+	return ev->sys_errno ? NULL : looks[i].look;
 }
 
 const char *serve_class_name(enum serve_class c)

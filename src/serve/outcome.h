@@ -45,6 +45,9 @@ struct serve_outcome {
 };
 
 struct serve_outcome serve_classify(const struct serve_evidence *ev);
+/* What to look at where a host that may be no model server answers so; NULL: nothing better is known
+ * than the outcome's name. */
+const char *serve_look(const struct serve_evidence *ev);
 const char *serve_class_name(enum serve_class c);
 
 #endif

@@ -236,6 +236,54 @@ stops() {
 	stops 307@20 status@20:402 status@20:405 status@20:415 status@20:431 missing-ids@20 cut-prompt@20
 }
 
+# odd KIND - a host that is no model server; U is its address
+odd() {
+	rm -f port
+	python3 "$TOP/tests/fault/odd_host.py" "$1" >port 3>&- &
+	PID=$!
+	PIDS="$PIDS $PID"
+	until [ -s port ]; do
+		kill -0 "$PID"
+		sleep 0.05
+	done
+	U=http://127.0.0.1:$(cat port)
+}
+
+@test "configuration: a host that is no model server: what was asked, what came, what to look at" {
+	local tells='does not say which model it serves: GET /v1/models:' on='; --served-model NAME goes on without'
+	local test='a test request for one token fails:' URL="(is this a model server's URL, without /v1?)"
+	local other='(is another program at this port, or https?)' key="(is E3_API_KEY the server's key?)"
+	local leads="HTTP 301 to https://example.org/ (give that URL if it is the server's)"
+	rows 2 >in
+	while IFS='|' read -r kind first second; do
+		odd "$kind"
+		run -1 infer -o out in
+		[ "$output" = "e3-infer: $U: $first" ] || { echo "$kind: $output"; return 1; }
+		run -1 infer --served-model m --api sglang -o out in
+		[ "$output" = "e3-infer: $U: $second" ] || { echo "$kind: $output"; return 1; }
+		[ ! -e out.part ]
+		stop "$PID"
+	done <<-END
+		html|$tells HTTP 200: <!DOCTYPE html> $URL$on|$test no reply of this API: the reply is not one whole JSON object: POST /generate: HTTP 200: <!DOCTYPE html> $URL
+		404|$tells HTTP 404: Not Found $URL$on|$test refused: POST /generate: HTTP 404: Not Found $URL
+		redirect|$tells $leads$on|$test redirect: POST /generate: $leads
+		key|$tells HTTP 401: key? $key$on|$test refused: POST /generate: HTTP 401: key? $key
+		ssh|GET /v1/models: no HTTP: Unsupported protocol $other|GET /v1/models: no HTTP: Unsupported protocol $other
+		tls|GET /v1/models: no HTTP: Unsupported protocol $other|GET /v1/models: no HTTP: Unsupported protocol $other
+		close|GET /v1/models: no answer: Server returned nothing (no headers, no data) $other|GET /v1/models: no answer: Server returned nothing (no headers, no data) $other
+	END
+}
+
+@test "outage: a server that takes connections and says nothing is told of while it is waited for" {
+	odd silent
+	rows 2 >in
+	infer -o out in 2>err &
+	I=$!
+	said "$U: waiting: no answer from /v1/models yet"
+	kill -9 $I
+	wait $I || true
+}
+
 @test "configuration: a certificate that is not trusted ends the run, and nothing is rejected" {
 	command -v openssl >/dev/null || skip "no openssl"
 	openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=127.0.0.1 2>/dev/null
@@ -286,7 +334,7 @@ small() {
 	done
 	serve --model small
 	run -1 infer -o out in
-	[[ $output == *"a test request for one token fails: refused: (is --model $MODEL the folder of the model served, small?) HTTP 400: token id "* ]]
+	[[ $output == *"a test request for one token fails: refused: POST /generate: HTTP 400: token id "*" (is --model $MODEL the folder of the model served, small?)" ]]
 	[ ! -e out ]
 }
 
