@@ -119,16 +119,71 @@ static void bash_words(const struct opt_prog *p, const struct opt *o)
 	}
 }
 
-static void bash_values(const struct opt *o)
+enum takes { TAKES_NOTHING, TAKES_WORDS, TAKES_FOLDER, TAKES_FILE, TAKES_OTHER };
+
+static const struct opt_names *names_of(const struct opt_prog *p, const struct opt *o)
 {
-	for (; o && o->kind; o++) {
-		if (o->kind != OPT_ENUM || !o->name)
-			continue;
-		printf("\t--%s) COMPREPLY=($(compgen -W \"", o->name);
-		for (const char *c = o->arg; *c; c++)
-			putchar(*c == '|' ? ' ' : *c);
-		printf("\" -- \"$cur\")); return ;;\n");
+	for (const struct opt_names *n = p->names; n && n->option; n++)
+		if (o->name && strcmp(n->option, o->name) == 0)
+			return n;
+	return NULL;
+}
+
+static enum takes takes(const struct opt_prog *p, const struct opt *o)
+{
+	if (!o->arg)
+		return TAKES_NOTHING;
+	if (o->kind == OPT_ENUM || names_of(p, o))
+		return TAKES_WORDS;
+	if (strstr(o->arg, "DIR"))
+		return TAKES_FOLDER;
+	return strstr(o->arg, "FILE") || strstr(o->arg, "MANIFEST") ? TAKES_FILE : TAKES_OTHER;
+}
+
+/* With blanks between. */
+static void print_words(const struct opt_prog *p, const struct opt *o)
+{
+	const struct opt_names *names = names_of(p, o);
+	const char *name;
+
+	for (size_t i = 0; names && (name = names->name(i)); i++)
+		printf("%s%s", i ? " " : "", name);
+	for (const char *c = names ? "" : o->arg; *c; c++)
+		putchar(*c == '|' ? ' ' : *c);
+}
+
+static void bash_value(const struct opt_prog *p, const struct opt *o)
+{
+	/* names of files are left to readline, which quotes them */
+	static const char *const else_what[] = {
+	    [TAKES_WORDS] = "; compopt +o default",
+	    [TAKES_FOLDER] = "; compopt +o default -o dirnames",
+	    [TAKES_FILE] = "",
+	    [TAKES_OTHER] = "; compopt +o default",
+	};
+	enum takes what = takes(p, o);
+
+	if (what == TAKES_NOTHING)
+		return;
+	printf("\t");
+	if (o->key)
+		printf("-%c%s", o->key, o->name ? "|" : "");
+	if (o->name)
+		printf("--%s", o->name);
+	printf(") COMPREPLY=(");
+	if (what == TAKES_WORDS) {
+		printf("$(compgen -W \"");
+		print_words(p, o);
+		printf("\" -- \"$cur\")");
 	}
+	printf(")%s; return ;;\n", else_what[what]);
+}
+
+static void bash_values(const struct opt_prog *p, const struct opt *o)
+{
+	for (; o && o->kind; o++)
+		if (!replaced(p, o))
+			bash_value(p, o);
 }
 
 static void help_bash(const struct opt_prog *p)
@@ -139,43 +194,58 @@ static void help_bash(const struct opt_prog *p)
 	printf("\tif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n");
 	printf("\tif [[ $cur == = ]]; then cur=; fi\n");
 	printf("\tcase $prev in\n");
-	bash_values(p->own);
-	bash_values(p->common);
+	bash_values(p, p->own);
+	bash_values(p, p->common);
 	printf("\tesac\n\tif [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"");
 	bash_words(p, p->own);
 	bash_words(p, p->common);
-	/* files are left to readline, which quotes them */
 	printf(" -h --help -V --version\" -- \"$cur\")); else COMPREPLY=(); fi\n");
-	printf("}\ncomplete -o default -F _%.2s_%s %s\n", p->name, p->name + 3, p->name);
+	printf("}\ncomplete %s-F _%.2s_%s %s\n", p->operands ? "-o default " : "", p->name,
+	    p->name + 3, p->name);
 }
 
-static void zsh_help(const char *s)
+/* Behind a backslash: what would end the text, and the colon that separates it from the next. */
+static void zsh_text(const char *s, const char *special)
 {
 	for (; *s; s++) {
 		if (*s == '\'')
 			printf("'\\'");
-		else if (strchr("[]\\", *s))
+		else if (strchr(special, *s))
 			putchar('\\');
 		putchar(*s);
 	}
 }
 
-static void zsh_one(const struct opt *o, const char *name, const char *dashes)
+static void zsh_value(const struct opt_prog *p, const struct opt *o)
+{
+	static const char *const action[] = {
+	    [TAKES_FOLDER] = "_files -/", [TAKES_FILE] = "_files", [TAKES_OTHER] = " "};
+	enum takes what = takes(p, o);
+
+	if (what == TAKES_NOTHING)
+		return;
+	putchar(':');
+	zsh_text(what == TAKES_WORDS ? "value" : o->arg, "\\:");
+	putchar(':');
+	if (what == TAKES_WORDS) {
+		putchar('(');
+		print_words(p, o);
+		putchar(')');
+	} else {
+		printf("%s", action[what]);
+	}
+}
+
+static void zsh_one(
+    const struct opt_prog *p, const struct opt *o, const char *name, const char *dashes)
 {
 	int many = o->kind == OPT_LIST || o->kind == OPT_COMMA;
 
 	/* "=": the value may also stand behind one */
 	printf(" \\\n\t'%s%s%s%s[", many ? "*" : "", dashes, name, o->arg && dashes[1] ? "=" : "");
-	zsh_help(o->help);
+	zsh_text(o->help, "[]\\");
 	printf("]");
-	if (o->kind == OPT_ENUM) {
-		printf(":value:(");
-		for (const char *c = o->arg; *c; c++)
-			putchar(*c == '|' ? ' ' : *c);
-		printf(")");
-	} else if (o->arg) {
-		printf(":%s:%s", o->arg, strstr(o->arg, "DIR") ? "_files -/" : "_files");
-	}
+	zsh_value(p, o);
 	printf("'");
 }
 
@@ -187,9 +257,9 @@ static void zsh_table(const struct opt_prog *p, const struct opt *o)
 		if (replaced(p, o))
 			continue;
 		if (o->key)
-			zsh_one(o, key, "-");
+			zsh_one(p, o, key, "-");
 		if (o->name)
-			zsh_one(o, o->name, "--");
+			zsh_one(p, o, o->name, "--");
 	}
 }
 

@@ -49,9 +49,17 @@ struct opt {
 	char key;	  /* short name, or 0 */
 	enum opt_kind kind;
 	size_t at;	   /* offset of the member in the program's options */
-	const char *arg;   /* what the value is called; NULL for flags */
+	const char *arg;   /* what the value is called; NULL for flags. Completed as a file: FILE,
+			    * MANIFEST; as a folder: DIR */
 	const char *help;  /* a few words */
 	uint64_t min, max; /* of OPT_U64 and OPT_SIZE; max 0 is no limit */
+};
+
+/* The names that an option's value may have, where they come from a table of the program: for the
+ * completions, which have the words of an OPT_ENUM from the option itself. */
+struct opt_names {
+	const char *option;	     /* its long name; NULL ends the list */
+	const char *(*name)(size_t); /* the i-th, from 0; NULL behind the last */
 };
 
 struct opt_prog {
@@ -59,9 +67,10 @@ struct opt_prog {
 	const char *what;     /* what it does, in one line */
 	const char *operands; /* "[FILE...]", or NULL where none are taken */
 	const struct opt *own;
-	const struct opt *common; /* a shared table, or NULL ... */
-	size_t common_at;	  /* ... whose offsets count from here */
-	size_t operands_at;	  /* struct opt_list */
+	const struct opt *common;      /* a shared table, or NULL ... */
+	size_t common_at;	       /* ... whose offsets count from here */
+	size_t operands_at;	       /* struct opt_list */
+	const struct opt_names *names; /* or NULL */
 };
 
 /* Fills `into`, the program's options, which hold the defaults before. Prints and exits 0 for

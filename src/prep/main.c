@@ -60,6 +60,22 @@ static const struct opt table[] = {
     {0},
 };
 
+static const char *dataset_name(size_t i)
+{
+	return prep_datasets[i].name;
+}
+
+static const char *format_name(size_t i)
+{
+	return i == 0 ? "auto" : prep_formats[i - 1].name;
+}
+
+static const struct opt_names names[] = {
+    {"dataset", dataset_name},
+    {"format", format_name},
+    {0},
+};
+
 static const struct opt_prog prog = {
     .name = "e3-prep",
     .what = "raw rows of a dataset to conversation records",
@@ -68,6 +84,7 @@ static const struct opt_prog prog = {
     .common = flow_opts,
     .common_at = offsetof(struct opts, flow),
     .operands_at = offsetof(struct opts, flow.files),
+    .names = names,
 };
 
 struct run {

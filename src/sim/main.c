@@ -42,10 +42,21 @@ static const struct opt options[] = {
     {0},
 };
 
+static const char *fault_name(size_t i)
+{
+	return i < FAULTS ? fault_table[i].name : NULL;
+}
+
+static const struct opt_names names[] = {
+    {"fault", fault_name},
+    {0},
+};
+
 static const struct opt_prog program = {
     .name = "e3-sim",
     .what = "a stand-in target server for demos, tests and benchmarks; not a model",
     .own = options,
+    .names = names,
 };
 
 static int list_faults(struct err *e)

@@ -33,6 +33,7 @@ installed() {
 	installed prefix=/usr
 	cat >"$T/try" <<-'END'
 		. "$1/e3-prep"
+		compopt() { :; } # only in a real completion
 		COMP_WORDS=(e3-prep --mode '') COMP_CWORD=2
 		_e3_prep
 		echo "${COMPREPLY[@]}"

@@ -79,7 +79,7 @@ static void check_values(const struct values *v, size_t words)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	const struct opt_prog prog = {"e3-fuzz", "tries", n > 0 && data[0] % 2 ? "[FILE...]" : NULL,
-	    own, common, 0, AT(operands)};
+	    own, common, 0, AT(operands), NULL};
 	char *argv[MAX_WORDS + 2] = {"e3-fuzz"}, *text = malloc(n + 1);
 	/* what longjmp leaves behind it must not be in a register */
 	static struct values v;

@@ -42,6 +42,10 @@ static const struct opt own[] = {
     {"mode", 0, OPT_ENUM, offsetof(struct opts, mode), "native|prompt|none", "how", 0, 0},
     {"flag", 'f', OPT_FLAG, offsetof(struct opts, flag), NULL, "a flag [it's one]", 0, 0},
     {"shard", 0, OPT_SHARD, offsetof(struct opts, shard), "I/N", "a part", 0, 0},
+    {"set", 's', OPT_STR, offsetof(struct opts, output), "NAME", "what set", 0, 0},
+    {"split", 0, OPT_STR, offsetof(struct opts, output), "NAME=X:FILE", "a share", 0, 0},
+    {"out-dir", 0, OPT_STR, offsetof(struct opts, output), "DIR", "a folder", 0, 0},
+    {"check", 0, OPT_STR, offsetof(struct opts, output), "MANIFEST", "against it", 0, 0},
     {"into-the-second-column", 0, OPT_STR, offsetof(struct opts, output), "FILE",
 	"words that do not fit beside it, and are more than a line takes", 0, 0},
     {0},
@@ -53,9 +57,21 @@ static const struct opt shared[] = {
     {0},
 };
 
+static const char *set_name(size_t i)
+{
+	static const char *const set[] = {"red", "green-2", NULL};
+
+	return set[i];
+}
+
+static const struct opt_names names[] = {
+    {"set", set_name},
+    {0},
+};
+
 static const struct opt_prog prog = {"e3-test", "tests options", "[FILE...]", own, shared,
-    offsetof(struct opts, common), offsetof(struct opts, common.files)};
-static const struct opt_prog fileless = {"e3-bare", "takes no files", NULL, own, NULL, 0, 0};
+    offsetof(struct opts, common), offsetof(struct opts, common.files), names};
+static const struct opt_prog fileless = {"e3-bare", "takes no files", NULL, own, NULL, 0, 0, NULL};
 
 static void show_list(struct buf *b, const char *name, const struct opt_list *l)
 {
@@ -277,7 +293,7 @@ static void help_and_completions(void **state)
 {
 	static const struct {
 		const char *arg;
-		const char *has[6];
+		const char *has[12];
 	} t[] = {
 	    {"--help",
 		{"usage: e3-test [OPTION...] [FILE...]\ntests options\n", "  -o, --output FILE",
@@ -288,12 +304,22 @@ static void help_and_completions(void **state)
 		       "                                 words that do not fit beside it, and are "
 		       "more\n"
 		       "                                 than a line takes\n"}},
-	    {"--help=bash", {"_e3_test()", "--mode) COMPREPLY=($(compgen -W \"native prompt none\"",
-				" -o --output --server", " -q --quiet",
-				"complete -o default -F _e3_test e3-test\n", "--version"}},
+	    {"--help=bash",
+		{"_e3_test()", "\t--mode) COMPREPLY=($(compgen -W \"native prompt none\" -- ",
+		    "\t-s|--set) COMPREPLY=($(compgen -W \"red green-2\" -- \"$cur\")); compopt ",
+		    "\t-o|--output) COMPREPLY=(); return ;;\n",
+		    "\t--split) COMPREPLY=(); return ;;\n", "\t--check) COMPREPLY=(); return ;;\n",
+		    "\t--out-dir) COMPREPLY=(); compopt +o default -o dirnames; return ;;\n",
+		    "\t-j|--threads) COMPREPLY=(); compopt +o default; return ;;\n",
+		    " -o --output --server", " -q --quiet",
+		    "complete -o default -F _e3_test e3-test\n", "--version"}},
 	    {"--help=zsh",
 		{"#compdef e3-test\n", "'--mode=[how]:value:(native prompt none)'",
-		    "'-f[a flag \\[it'\\''s one\\]]'", "'*--server=[a server]:URL:_files'",
+		    "'--set=[what set]:value:(red green-2)'", "'-f[a flag \\[it'\\''s one\\]]'",
+		    "'*--server=[a server]:URL: '", "'--output=[where to]:FILE:_files'",
+		    "'--split=[a share]:NAME=X\\:FILE:_files'",
+		    "'--check=[against it]:MANIFEST:_files'",
+		    "'--out-dir=[a folder]:DIR:_files -/'", "'-n[a number]:N: '",
 		    "'--quiet[no talk]'", "'*:file:_files'"}},
 	};
 
@@ -304,7 +330,7 @@ static void help_and_completions(void **state)
 		struct buf b = {0};
 
 		assert_int_equal(in_child(&b, parse, &c), 0);
-		for (size_t k = 0; k < LEN(t[i].has); k++)
+		for (size_t k = 0; k < LEN(t[i].has) && t[i].has[k]; k++)
 			if (!strstr(b.data, t[i].has[k]))
 				fail_msg("%s has no '%s': %s", t[i].arg, t[i].has[k], b.data);
 		buf_free(&b);

@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# What all programs' command lines have in common: completion, slips, misuse.
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.."
+	T=$BATS_TEST_TMPDIR
+	: "${E3_BIN:=$PWD/bin}"
+	PATH=$E3_BIN:$PATH
+}
+
+# complete PROGRAM WORD...: what bash would offer for the last word, and what else it is told.
+complete_words() {
+	"$1" --help=bash >"$T/$1"
+	cat >"$T/try" <<-'END'
+		. "$1"
+		shift
+		compopt() { told=$*; }
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) told=
+		_${1/-/_}
+		echo "$(printf '%s ' "${COMPREPLY[@]}" | sed 's/ *$//')${told:+ [$told]}"
+	END
+	bash "$T/try" "$T/$1" "$@"
+}
+
+@test "every set of words that --help shows is what is completed, and what is taken" {
+	for p in prep infer tokenize merge extract vocabmap sim; do
+		e3-$p --help | grep -oE -- '--[a-z-]+ [a-z0-9-]+(\|[a-z0-9-]+)+' >"$T/sets"
+		while read -r option words <&3; do
+			[ "$(complete_words e3-$p "$option" '')" = "${words//|/ } [+o default]" ]
+			run e3-$p "$option" nonesuch
+			[ "$status" = 2 ]
+			[[ "$output" == *"$option: expected one of $words, not 'nonesuch'"* ]]
+		done 3<"$T/sets"
+	done
+	grep -q -- '--norm before|after' "$T/sets"
+}
+
+@test "the datasets and formats of e3-prep --list are completed" {
+	e3-prep --list | awk '/^formats/ { exit } /^  / { print $1 }' | paste -sd ' ' >"$T/datasets"
+	e3-prep --list | awk '/^formats/ { on = 1 } on && /^  / { print $1 }' | paste -sd ' ' >"$T/formats"
+	[ "$(complete_words e3-prep --dataset '')" = "$(cat "$T/datasets") [+o default]" ]
+	[ "$(complete_words e3-prep --format '')" = "auto $(cat "$T/formats") [+o default]" ]
+	[ "$(complete_words e3-prep --format = conv)" = "conversations conversation [+o default]" ]
+	e3-sim --faults | awk '{ print $1 }' | paste -sd ' ' >"$T/faults"
+	[ "$(complete_words e3-sim --fault '')" = "$(cat "$T/faults") [+o default]" ]
+}
+
+@test "files are completed where a file is taken, folders for a folder, nothing for a number" {
+	[ "$(complete_words e3-merge --manifest '')" = "" ]
+	[ "$(complete_words e3-merge --check '')" = "" ]
+	[ "$(complete_words e3-merge -o '')" = "" ]
+	[ "$(complete_words e3-extract --verify '')" = " [+o default -o dirnames]" ]
+	[ "$(complete_words e3-sim --model '')" = " [+o default -o dirnames]" ]
+	[ "$(complete_words e3-infer --server '')" = " [+o default]" ]
+	[ "$(complete_words e3-infer -j '')" = " [+o default]" ]
+}
