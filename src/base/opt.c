@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "base/num.h"
 #include "base/prog.h"
 
@@ -360,6 +361,15 @@ static int set_value(const struct opt *o, const char *s, void *at)
 	}
 }
 
+static const char *near_word(struct near *n, const char *words)
+{
+	struct span w;
+
+	for (int i = 0; (w = opt_word(words, i)).n > 0; i++)
+		near_try(n, w);
+	return near_text(n);
+}
+
 static _Noreturn void bad_value(const struct opt_prog *p, const struct opt *o, const char *s)
 {
 	static const char *const want[] = {
@@ -368,11 +378,13 @@ static _Noreturn void bad_value(const struct opt_prog *p, const struct opt *o, c
 	    [OPT_NUM] = "a number",
 	    [OPT_SHARD] = "I/N with I from 0 to N-1",
 	};
+	struct near near = {.word = {s, strlen(s)}};
 	char key[2] = {o->key, '\0'};
 	const char *dash = o->name ? "--" : "-", *name = o->name ? o->name : key;
 
 	if (o->kind == OPT_ENUM)
-		opt_misuse(p, "%s%s: expected one of %s, not '%s'", dash, name, o->arg, s);
+		opt_misuse(p, "%s%s: expected one of %s, not '%s'%s", dash, name, o->arg, s,
+		    near_word(&near, o->arg));
 	if ((o->kind == OPT_U64 || o->kind == OPT_SIZE) && o->max)
 		opt_misuse(p, "%s%s: expected %s from %llu to %llu, not '%s'", dash, name,
 		    want[o->kind], (unsigned long long)o->min, (unsigned long long)o->max, s);
@@ -442,6 +454,25 @@ static void set(const struct opt_prog *p, struct found f, const char *value)
 		bad_value(p, f.o, value);
 }
 
+static void try_names(struct near *n, const struct opt_prog *p, const struct opt *o)
+{
+	for (; o && o->kind; o++)
+		if (o->name && !replaced(p, o))
+			near_try(n, (struct span){o->name, strlen(o->name)});
+}
+
+static _Noreturn void no_option(const struct opt_prog *p, const char *name, size_t n)
+{
+	static const struct opt every[] = {
+	    {.name = "help", .kind = OPT_FLAG}, {.name = "version", .kind = OPT_FLAG}, {0}};
+	struct near near = {.word = {name, n}, .before = "--"};
+
+	try_names(&near, p, p->own);
+	try_names(&near, p, p->common);
+	try_names(&near, p, every);
+	opt_misuse(p, "there is no option --%.*s%s", (int)n, name, near_text(&near));
+}
+
 static void parse_long(const struct opt_prog *p, char **argv, int *i, void *into)
 {
 	const char *name = argv[*i] + 2, *value = strchr(name, '=');
@@ -454,7 +485,7 @@ static void parse_long(const struct opt_prog *p, char **argv, int *i, void *into
 		version(p);
 	f = find(p, into, name, n, 0);
 	if (!f.o)
-		opt_misuse(p, "there is no option --%.*s", (int)n, name);
+		no_option(p, name, n);
 	if (f.o->kind == OPT_FLAG) {
 		if (value)
 			opt_misuse(p, "--%s takes no value", f.o->name);
@@ -470,7 +501,13 @@ static void parse_long(const struct opt_prog *p, char **argv, int *i, void *into
 
 static void parse_short(const struct opt_prog *p, char **argv, int *i, void *into)
 {
-	for (const char *c = argv[*i] + 1; *c; c++) {
+	const char *word = argv[*i] + 1;
+	size_t n = strcspn(word, "=");
+
+	if (n > 1 && find(p, into, word, n, 0).o)
+		opt_misuse(p, "there is no option -%.*s: did you mean --%.*s?", (int)n, word,
+		    (int)n, word);
+	for (const char *c = word; *c; c++) {
 		struct found f;
 
 		if (*c == 'h')

@@ -9,7 +9,8 @@
  *
  * Parsing, --help, the man page's check and the shell completions all read the table. Options may
  * follow files; "--" ends them; long ones take "=VALUE" or the next argument and are never
- * abbreviated; "-" is a file. A program's own option replaces the common one of its name. -h, --help, -V and --version are every program's.
+ * abbreviated nor behind one dash ("-output" is not "-o utput"); "-" is a file. A program's own
+ * option replaces the common one of its name. -h, --help, -V and --version are every program's.
  *
  * Like prog.h this is a part of base/ that prints and exits, for main() only. */
 #ifndef E3_OPT_H

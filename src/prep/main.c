@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/near.h"
 #include "base/num.h"
 #include "base/prog.h"
 #include "base/utf8.h"
@@ -266,6 +267,7 @@ static void set_formats(struct run *run)
 {
 	const char *name = run->opt->format;
 	const struct prep_dataset *d = run->rules.dataset;
+	struct near near = {.word = {name, name ? strlen(name) : 0}};
 
 	run->rules.formats = d->format[0] ? d->format : prep_all_formats;
 	if (name && !strcmp(name, "auto")) {
@@ -273,7 +275,8 @@ static void set_formats(struct run *run)
 	} else if (name) {
 		run->one_format[0] = prep_format_named(name);
 		if (!run->one_format[0])
-			opt_misuse(&prog, "--format %s: no such format (--list)", name);
+			opt_misuse(&prog, "--format %s: no such format (--list)%s", name,
+			    near_among(&near, format_name));
 		run->rules.formats = run->one_format;
 	}
 	run->tell = !run->opt->flow.quiet && !run->opt->explain && run->rules.formats[1];
@@ -300,6 +303,7 @@ static void set_rules(struct run *run, struct opts *o)
 {
 	const char *name = o->dataset ? o->dataset : "data";
 	const struct prep_dataset *d = prep_dataset_named(name);
+	struct near near = {.word = {name, strlen(name)}};
 	struct prep_rules *r = &run->rules;
 
 	check_name(name);
@@ -324,8 +328,8 @@ static void set_rules(struct run *run, struct opts *o)
 	set_formats(run);
 	set_filters(run);
 	if (o->dataset && !d->name && !o->format && !o->flow.quiet)
-		prog_warn(
-		    "dataset %s: not in --list, so it sets neither format, mode nor sample", name);
+		prog_warn("dataset %s: not in --list, so it sets neither format, mode nor sample%s",
+		    name, near_among(&near, dataset_name));
 }
 
 /* A name with a mistake in it drops all, or with != nothing. */

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "base/num.h"
 
 const struct fault_def fault_table[FAULTS] = {
@@ -90,6 +91,11 @@ const struct fault_def fault_table[FAULTS] = {
 	"states: started with EAGLE, not EAGLE3: the last layer only"},
 };
 
+const char *fault_name(size_t i)
+{
+	return i < FAULTS ? fault_table[i].name : NULL;
+}
+
 static int find(const char *text, size_t n)
 {
 	for (int i = 0; i < FAULTS; i++)
@@ -116,16 +122,12 @@ static int parse_when(struct fault_rule *r, char how, const char *p, size_t n)
 	return 0;
 }
 
-static int unknown(const char *text, size_t name, struct err *e)
+static int unknown(const char *text, size_t n, struct err *e)
 {
-	struct buf all = {0};
+	struct near near = {.word = {text, n}};
 
-	for (int i = 0; i < FAULTS; i++)
-		buf_addf(&all, " %s", fault_table[i].name);
-	err_set(e, "fault", "--fault %.*s: no such fault; there are%s (e3-sim --faults says more)",
-	    name < 40 ? (int)name : 40, text, buf_cstr(&all));
-	buf_free(&all);
-	return -1;
+	return err_set(e, "fault", "--fault %.*s: no such fault (--faults lists them)%s",
+	    n < 40 ? (int)n : 40, text, near_among(&near, fault_name));
 }
 
 int fault_add(struct fault_plan *p, const char *text, struct err *e)

@@ -103,6 +103,7 @@ struct fault_def {
 };
 
 extern const struct fault_def fault_table[FAULTS];
+const char *fault_name(size_t i); /* NULL behind the last */
 
 struct fault_rule {
 	enum fault kind;

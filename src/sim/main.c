@@ -42,11 +42,6 @@ static const struct opt options[] = {
     {0},
 };
 
-static const char *fault_name(size_t i)
-{
-	return i < FAULTS ? fault_table[i].name : NULL;
-}
-
 static const struct opt_names names[] = {
     {"fault", fault_name},
     {0},

@@ -494,8 +494,8 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 		[ "$status" -eq 2 ] || { echo "$o: $status"; false; }
 		[[ $output = e3-sim:* ]]
 	done
-	run "$E3_BIN/e3-sim" --model $MODEL --fault nope=1
-	[[ $output = *"--fault nope: no such fault; there are refused reset "*hs-eagle* ]]
+	run "$E3_BIN/e3-sim" --model $MODEL --fault resett=1
+	[ "${lines[0]}" = "e3-sim: --fault resett: no such fault (--faults lists them): did you mean reset?" ]
 	for o in "--model $T/none" "--model $MODEL --layers 5,3" \
 		"--model $MODEL --layers 8" "--model $MODEL --host 256.0.0.1"; do
 		run "$E3_BIN/e3-sim" $o

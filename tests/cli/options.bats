@@ -54,3 +54,23 @@ complete_words() {
 	[ "$(complete_words e3-infer --server '')" = " [+o default]" ]
 	[ "$(complete_words e3-infer -j '')" = " [+o default]" ]
 }
+
+@test "a slip is told what it may have meant, and no program takes it" {
+	says() { # STATUS MESSAGE COMMAND...
+		local status_wanted=$1 message=$2
+		shift 2
+		run "$@" </dev/null
+		[ "$status" = "$status_wanted" ]
+		[ "${lines[0]}" = "$message" ] || { echo "${lines[0]}" >&2; false; }
+	}
+	says 2 "e3-prep: there is no option --formt: did you mean --format?" e3-prep --formt auto
+	says 2 "e3-infer: there is no option --concurr: did you mean --concurrency?" e3-infer --concurr 5
+	says 2 "e3-infer: there is no option --thread: did you mean --threads?" e3-infer --thread 5
+	says 2 "e3-merge: there is no option -dedup: did you mean --dedup?" e3-merge -dedup id
+	says 2 "e3-extract: --layout: expected one of seed|specforge|modelopt|speculators|compact, not 'specforg': did you mean specforge?" \
+		e3-extract --layout specforg
+	says 2 "e3-prep: --format mesages: no such format (--list): did you mean messages?" e3-prep --format mesages
+	says 2 "e3-prep: there is no option --server" e3-prep --server x
+	says 0 "e3-prep: dataset ultrachat: not in --list, so it sets neither format, mode nor sample: did you mean B6_ultrachat?" \
+		e3-prep --dataset ultrachat
+}

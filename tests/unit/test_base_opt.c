@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/near.h"
 #include "base/opt.h"
 #include "base/prog.h"
 #include "base/progress.h"
@@ -173,8 +174,15 @@ static void command_lines(void **state)
 	    {{"--shard=3/8", "-j4"}, 0, " shard=3/8 j=4\n"},
 	    {{"--version"}, 0, "e3-test " E3_VERSION "\n"},
 	    {{"-V"}, 0, "e3-test " E3_VERSION "\n"},
-	    {{"--outpu", "b"}, 2, "e3-test: there is no option --outpu\n"},
-	    {{"--outputs"}, 2, "e3-test: there is no option --outputs\n"},
+	    {{"--outpu", "b"}, 2, "e3-test: there is no option --outpu: did you mean --output?\n"},
+	    {{"--outputs=b"}, 2, "e3-test: there is no option --outputs: did you mean --output?\n"},
+	    {{"--ouptut"}, 2, "e3-test: there is no option --ouptut: did you mean --output?\n"},
+	    {{"--threds"}, 2, "e3-test: there is no option --threds: did you mean --threads?\n"},
+	    {{"--hepl"}, 2, "e3-test: there is no option --hepl: did you mean --help?\n"},
+	    {{"--sitze"}, 2, "e3-test: there is no option --sitze: did you mean --size?\n"},
+	    {{"-output", "b"}, 2, "e3-test: there is no option -output: did you mean --output?\n"},
+	    {{"-mode=none"}, 2, "e3-test: there is no option -mode: did you mean --mode?\n"},
+	    {{"-outputs", "b"}, 0, "file=b o=utputs\n"},
 	    {{"--x=1"}, 2, "e3-test: there is no option --x\n"},
 	    {{"-x"}, 2, "e3-test: there is no option -x\n"},
 	    {{"-fx"}, 2, "e3-test: there is no option -x\n"},
@@ -195,7 +203,14 @@ static void command_lines(void **state)
 	    {{"--size=1k"}, 2, "e3-test: --size: expected a size such as 64M, not '1k'\n"},
 	    {{"-tx"}, 2, "e3-test: --temperature: expected a number, not 'x'\n"},
 	    {{"-t1e999"}, 2, "e3-test: --temperature: expected a number, not '1e999'\n"},
-	    {{"--mode=nat"}, 2, "e3-test: --mode: expected one of native|prompt|none, not 'nat'\n"},
+	    {{"--mode=nat"}, 2,
+		"e3-test: --mode: expected one of native|prompt|none, not 'nat': did "
+		"you mean native?\n"},
+	    {{"--mode=promtp"}, 2,
+		"e3-test: --mode: expected one of native|prompt|none, not "
+		"'promtp': did you mean prompt?\n"},
+	    {{"--mode=some"}, 2,
+		"e3-test: --mode: expected one of native|prompt|none, not 'some'\n"},
 	    {{"--mode=native|prompt"}, 2, "e3-test: --mode: expected one of"},
 	    {{"--mode="}, 2, "e3-test: --mode: expected one of"},
 	    {{"--shard=8/8"}, 2, "e3-test: --shard: expected I/N with I from 0"},
@@ -337,8 +352,53 @@ static void help_and_completions(void **state)
 	}
 }
 
-/* One write: what the programs of a pipeline say stays in lines. A datagram is what was written at
- * once. */
+static const char *const *near_list;
+
+static const char *near_name(size_t i)
+{
+	return near_list[i];
+}
+
+static void near_names(void **state)
+{
+	static const struct {
+		const char *word;
+		const char *const names[6];
+		const char *want;
+	} t[] = {
+	    {"format", {NULL}, ""},
+	    {"formt", {"format", "model"}, ": did you mean format?"},
+	    {"fromat", {"model", "format"}, ": did you mean format?"},
+	    {"forrmatt", {"format"}, ": did you mean format?"},
+	    {"foarmt", {"format"}, ": did you mean format?"},
+	    /* of fewer than six letters one is allowed, and of two none */
+	    {"dae", {"date"}, ": did you mean date?"},
+	    {"daetr", {"date"}, ""},
+	    {"hg", {"hf"}, ""},
+	    {"xformattt", {"format"}, ""},
+	    /* the beginning, or at least half */
+	    {"con", {"concurrency"}, ": did you mean concurrency?"},
+	    {"sharegpt", {"A1_other", "B7_sharegpt"}, ": did you mean B7_sharegpt?"},
+	    {"mix", {"B4_mixturethoughts"}, ""},
+	    {"max-tokens", {"max-new-tokens"}, ""},
+	    /* the nearest count, two at most */
+	    {"server", {"server-dump-dir", "serves"}, ": did you mean server-dump-dir or serves?"},
+	    {"layrs", {"layers", "layout", "players"}, ": did you mean layers?"},
+	    {"40x", {"400", "401", "404"}, ""},
+	    {"a-word-of-more-than-forty-letters-is-no-slip-of-any",
+		{"a-word-of-more-than-forty-letters-is-no-slip-of-an"}, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct near n = {.word = {t[i].word, strlen(t[i].word)}};
+
+		near_list = t[i].names;
+		if (strcmp(near_among(&n, near_name), t[i].want) != 0)
+			fail_msg("%s: %s", t[i].word, n.text);
+	}
+}
+
 static void words(void **state)
 {
 	(void)state;
@@ -348,6 +408,8 @@ static void words(void **state)
 	assert_int_equal(opt_word("a|bc", 9).n, 0);
 }
 
+/* One write: what the programs of a pipeline say stays in lines. A datagram is what was written at
+ * once. */
 static void warning_in_one_write(void **state)
 {
 	int fd[2], saved = dup(STDERR_FILENO);
@@ -459,6 +521,7 @@ int main(void)
 	    cmocka_unit_test(help_on_a_full_disk),
 	    cmocka_unit_test(help_and_completions),
 	    cmocka_unit_test(words),
+	    cmocka_unit_test(near_names),
 	    cmocka_unit_test(warning_in_one_write),
 	    cmocka_unit_test(progress_without_a_terminal),
 	    cmocka_unit_test(progress_on_a_terminal),
