@@ -278,8 +278,7 @@ static void take_answer(struct run *r, struct item *it, struct result *a)
 	    (struct span){a->generation.data, a->generation.len}, a->status != STATUS_OK);
 	it->attempts = it->unparsed = it->crashes = it->lone_deaths = 0;
 	if (it->conv.done) {
-		if (!doubt_take(r, it, a->status))
-			item_out(r, it);
+		doubt_verdict(r, it);
 		return;
 	}
 	if (turns_note(&r->turns, it->job->id, it->key, &it->conv, &e) < 0)
@@ -319,7 +318,9 @@ static void finish(
 	case POLICY_DROP:
 		err_set(it->why, infer_statuses[a.status], "the answer is %s",
 		    infer_statuses[a.status]);
-		attempt_refuse(r, it);
+		it->attempts++;
+		it->dropped = 1;
+		doubt_verdict(r, it);
 		break;
 	case POLICY_RETRY:
 		it->outcome = (struct serve_outcome){CLASS_TRANSIENT, infer_statuses[a.status]};

@@ -2,21 +2,20 @@
  *
  * An answer whose parts can't be told is kept, and marked. When the first DOUBT_MANY that were not
  * cut are all so, the folder's tokens or its template are not the model's, and the run ends. Until one
- * is told into its parts, records that end so wait here: of a run that ends by it none is written,
- * and a later one asks for them again. An --on-unparsed of the user's own turns all this off.
+ * is told into its parts, or as many were cut, all records wait here: of a run that ends by it none is
+ * written, and a later one asks for them again. An --on-unparsed of the user's own turns all this off.
  */
 #ifndef E3_INFER_DOUBT_H
 #define E3_INFER_DOUBT_H
-
-#include "infer/options.h"
 
 struct item;
 struct run;
 
 #define DOUBT_MANY 20
 
-/* Whether a record with such an answer waits; it is taken over then. */
-int doubt_take(struct run *r, struct item *it, enum status status);
+/* The verdict of a record whose answers are made and counted: it is written, rejected where a policy
+ * drops it, or waits. */
+void doubt_verdict(struct run *r, struct item *it);
 /* After each answer and each turn: writes what waits where there is no doubt any more or nothing
  * else to wait for, or ends the run. */
 void doubt_settle(struct run *r);

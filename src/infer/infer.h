@@ -80,6 +80,7 @@ struct item {
 	struct call call; /* the request in flight */
 	char rid[RID_MAX];
 	size_t prompt_n;	      /* ids in it; 0: messages were sent */
+	int dropped;		      /* its answer, by a policy */
 	uint64_t started, not_before; /* ms */
 	unsigned attempts;	      /* that counted */
 	unsigned sent;		      /* requests, for the rid */
@@ -155,7 +156,7 @@ struct endpoint {
 enum run_end { RUN_GOES_ON, RUN_DRAINS, RUN_STOPS };
 
 struct counts {
-	uint64_t requests, retries, outages, statuses[STATUS_N], answers, foreign;
+	uint64_t requests, retries, outages, statuses[STATUS_N], answers, foreign, odd_ends;
 	uint64_t prompt_tokens, completion_tokens, out_bytes;
 };
 
@@ -199,6 +200,7 @@ struct run {
 	struct item *flying;  /* in flight, the latest first */
 	struct item *doubted; /* doubt.h */
 	size_t ndoubted;
+	int32_t odd_end;     /* the last token that ended an answer and ends no turn in --model */
 	struct call *aborts; /* on their way */
 	uint64_t trials;
 	uint64_t total_bytes, read_bytes; /* of the input; total 0: not known */

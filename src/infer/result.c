@@ -123,6 +123,32 @@ static enum status from_parts(const struct serve_reply *reply, struct buf *messa
 	return blank(reply->reasoning) ? STATUS_EMPTY : STATUS_REASONING_ONLY;
 }
 
+static int ends_in(const struct jval *message, const char *member, struct span with)
+{
+	const struct jval *v = val_get(message, member);
+	struct span s = v ? v->u.s : (struct span){NULL, 0};
+
+	return s.n >= with.n && memcmp(s.p + s.n - with.n, with.p, with.n) == 0;
+}
+
+/* Whether a token that ends no turn in the folder ended the answer all the same, and was taken for
+ * text. One that the user named is meant. */
+static int ends_oddly(struct run *r, const struct serve_reply *reply, const struct chat_answer *a)
+{
+	const struct bpe *b = chat_bpe(r->chat);
+	int32_t last = reply->ids.v[reply->ids.n - 1];
+	struct span end = bpe_token(b, last);
+
+	if (a->ended || reply->finish == FINISH_LENGTH || !bpe_is_special(b, last) ||
+	    lax_get(r->sampling, "stop_token_ids").p ||
+	    !(ends_in(&a->message, "content", end) ||
+		ends_in(&a->message, "reasoning_content", end)))
+		return 0;
+	r->n.odd_ends++;
+	r->odd_end = last;
+	return 1;
+}
+
 /* The parts by our own parser: the id route has none at the server's side. */
 static int from_ids(struct run *r, struct item *it, const struct serve_reply *reply,
     struct result *a, struct err *e)
@@ -141,7 +167,7 @@ static int from_ids(struct run *r, struct item *it, const struct serve_reply *re
 	    chat_answer(r->chat, r->work, &conv, conv.n, &reply->ids, &r->arena, &out, e) < 0)
 		return -1;
 	val_write(&a->message, &out.message, &compact);
-	a->status = statuses[out.status];
+	a->status = ends_oddly(r, reply, &out) ? STATUS_UNPARSED : statuses[out.status];
 	return 0;
 }
 

@@ -395,6 +395,42 @@ s.serve_forever()' "$U" >between 3>&- &
 	[ "$(jq -r '.generations[0].status' out | sort | uniq -c | xargs)" = "45 ok 15 unparsed" ]
 }
 
+@test "configuration: nor is an answer that was cut, kept or dropped, until one is whole or 20 were cut" {
+	local tool='{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}}}}}'
+	rows 60 | sed "s|}\$|,\"tools\":[$tool]}|" >in
+	serve --call-rate 0 --fault length@2-11 --fault bad-call@12-99
+	run -1 infer --max-new-tokens 500 --on-length drop --rejects rej -o out in
+	[[ $output == *"the first 20 answers can't be told into their parts: "* ]]
+	[ ! -s out.part ]
+	[ ! -s rej ]
+	stop "$PID"
+	rm out.part
+	serve --call-rate 0 --fault length@2-11
+	infer -q --max-new-tokens 500 --on-length drop --rejects rej -o out in
+	once 60 out rej
+	[ "$(jq -r .reject.class rej | sort | uniq -c | xargs)" = "10 length" ]
+	stop "$PID"
+	serve --call-rate 0 --fault length@2-21 --fault bad-call@22-99
+	infer -q --max-new-tokens 500 -o cut in
+	[ "$(jq -r '.generations[0].status' cut | sort | uniq -c | xargs)" = "20 length 40 unparsed" ]
+}
+
+@test "configuration: answers that end with a token which ends no turn in --model" {
+	cp -r "$MODEL" other
+	jq '.eos_token_id = 3841' "$MODEL/generation_config.json" >other/generation_config.json
+	rows 60 >in
+	serve --model other
+	run -1 infer --max-new-tokens 500 --rejects rej -o out in
+	[[ $output == *"the first 20 answers end with [EOS], which ends no turn in --model $MODEL: is that the folder of the model served (other)? (--on-unparsed keep goes on all the same)" ]]
+	[ ! -s rej ]
+	[ ! -s out.part ]
+	infer -q --max-new-tokens 500 --on-unparsed keep -o all in
+	[ "$(jq -r '.generations[0].status' all | sort | uniq -c | xargs)" = "60 unparsed" ]
+	# one that the user asked for is no mistake
+	infer -q --max-new-tokens 500 --extra '{"stop_token_ids":[3841]}' -o asked in
+	[ "$(jq -r '.generations[0].status' asked | sort | uniq -c | xargs)" = "60 ok" ]
+}
+
 @test "configuration: what waits in doubt is written when the run is interrupted" {
 	local tool='{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}}}}}'
 	rows 30 | sed "s|}\$|,\"tools\":[$tool]}|" >in
