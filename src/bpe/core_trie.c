@@ -102,7 +102,7 @@ static void lay_out(struct trie *t, uint32_t s, struct range r, int32_t prefix)
 		t->c->token[t->sorted[r.from].id].prefix = prefix;
 		prefix = t->sorted[r.from++].id;
 	}
-	if (r.from == r.to)
+	if (r.from >= r.to)
 		return;
 	n = children(t, r, child);
 	base = find_base(t, child, n);
