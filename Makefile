@@ -36,7 +36,7 @@ E3_SHARED ?= ../shared
 CC      = gcc
 Q       = $(if $(V),,@)
 say     = @$(if $(V),:,printf '  %-4s %s\n') # one short line a file, unless V=1
-OPT     = -O2 -g
+OPT     = -O3 -g
 WARN    = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion -Werror
 ALL_CFLAGS = -std=c17 -ffile-prefix-map=$(CURDIR)=. -D_POSIX_C_SOURCE=200809L -Isrc $(OPT) $(WARN) $(SAN) -pthread $(CFLAGS)
 ALL_LDFLAGS = $(SAN) -pthread -Wl,--as-needed $(LDFLAGS)
