@@ -13,7 +13,8 @@
  * Two neighbours are compatible if undoing both along their common border, the later merge first,
  * never meets a pair that would have merged earlier than what was undone.
  *
- * core_build refuses (NULL) what the theorem does not cover: then there is only plain.h. */
+ * core_build refuses (NULL) what the theorem does not cover, and vocabularies that are larger than
+ * any known one by far: then there is only plain.h. */
 #ifndef E3_BPE_CORE_H
 #define E3_BPE_CORE_H
 

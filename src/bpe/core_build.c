@@ -4,33 +4,119 @@
 #include "base/mem.h"
 #include "bpe/core_int.h"
 
-/* Longer ones would make the trie too deep to be laid out by recursion; the longest known has 256.
+/* A longer token would make the trie too deep to be laid out by recursion; the longest known has 256.
  */
 #define TOKEN_MAX 2048
+
+/* Of all tokens together, since each of their bytes may take a state of the trie; the largest known
+ * vocabulary has 1.4 million. */
+#define BYTES_MAX (16u << 20)
 
 struct build {
 	struct core *c;
 	const struct vocab *v;
+	struct core_named *sorted; /* the tokens of text */
+	size_t n;
+	/* ranks: the longest other token that each one begins with, and ends with; -1 is none */
+	int32_t *prefix, *suffix;
 	int covered; /* by the theorem, as far as is known */
 };
 
 typedef void pair_fn(struct build *b, struct vocab_pair x);
 
+static int by_bytes(const void *x, const void *y)
+{
+	struct span a = ((const struct core_named *)x)->s, b = ((const struct core_named *)y)->s;
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+/* The tokens by their bytes; by their bytes from the last to the first, if `turned` is all bytes of
+ * the vocabulary in that order. */
+static void sort(struct build *b, const char *turned)
+{
+	const struct vocab *v = b->v;
+
+	b->n = 0;
+	for (size_t id = 0; id < v->n; id++) {
+		const struct vocab_entry *x = &v->entry[id];
+		const char *p =
+		    turned ? turned + (v->bytes.len - x->at - x->n) : v->bytes.data + x->at;
+
+		if (x->n > 0 && (x->kind & TOKEN_TEXT))
+			b->sorted[b->n++] = (struct core_named){{p, x->n}, (int32_t)id};
+	}
+	qsort(b->sorted, b->n, sizeof(*b->sorted), by_bytes);
+}
+
+static char *turn(const struct vocab *v)
+{
+	char *turned = xmalloc(v->bytes.len);
+
+	for (size_t i = 0; i < v->bytes.len; i++)
+		turned[i] = v->bytes.data[v->bytes.len - 1 - i];
+	return turned;
+}
+
+static int begins_with(struct span s, struct span with)
+{
+	return s.n > with.n && memcmp(s.p, with.p, with.n) == 0;
+}
+
+/* By the tokens' ids. A token that begins with another comes behind it, and all between them begin
+ * with that one too. */
+static int32_t *find_prefixes(const struct build *b)
+{
+	int32_t *prefix = xreallocarray(NULL, b->v->n, sizeof(*prefix));
+	const struct core_named *open[TOKEN_MAX]; /* each begins with the one before */
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct core_named *t = &b->sorted[i];
+
+		while (n > 0 && !begins_with(t->s, open[n - 1]->s))
+			n--;
+		prefix[t->id] = n > 0 ? open[n - 1]->id : -1;
+		open[n++] = t;
+	}
+	return prefix;
+}
+
+static void sort_tokens(struct build *b)
+{
+	b->sorted = xreallocarray(NULL, b->v->n, sizeof(*b->sorted));
+	if (b->v->rule == VOCAB_RANKS) {
+		char *turned = turn(b->v);
+
+		sort(b, turned);
+		b->suffix = find_prefixes(b);
+		free(turned);
+	}
+	sort(b, NULL);
+	if (b->v->rule == VOCAB_RANKS)
+		b->prefix = find_prefixes(b);
+}
+
 /* Ranks: every cut of a token into two tokens is a merge. */
 static void each_cut(struct build *b, size_t id, pair_fn *use)
 {
-	const struct vocab *v = b->v;
-	struct span s = vocab_bytes(v, (int32_t)id);
+	const struct vocab_entry *x = b->v->entry;
+	int32_t left[TOKEN_MAX], right = b->suffix[id];
+	size_t n = 0;
 
-	for (size_t left = 1; left < s.n; left++) {
-		struct vocab_pair x = {.order = (int32_t)id, .id = (int32_t)id};
+	for (int32_t i = b->prefix[id]; i >= 0; i = b->prefix[i])
+		left[n++] = i;
+	while (n > 0 && right >= 0) {
+		int32_t l = left[n - 1], r = right;
+		size_t both = (size_t)x[l].n + x[r].n;
 
-		x.left = vocab_find(v, s.p, left);
-		if (x.left < 0)
-			continue;
-		x.right = vocab_find(v, s.p + left, s.n - left);
-		if (x.right >= 0)
-			use(b, x);
+		if (both == x[id].n)
+			use(b, (struct vocab_pair){l, r, (int32_t)id, (int32_t)id});
+		if (both <= x[id].n)
+			n--;
+		if (both >= x[id].n)
+			right = b->suffix[right];
 	}
 }
 
@@ -113,38 +199,61 @@ static void init(struct core *c, const struct vocab *v)
 		c->token[id] = (struct core_token){ORDER_UNKNOWN, -1, -1, -1, v->entry[id].n};
 }
 
-static int is_short(const struct vocab *v)
+static int is_small(const struct vocab *v)
 {
+	if (v->bytes.len > BYTES_MAX)
+		return 0;
 	for (size_t id = 0; id < v->n; id++)
 		if (v->entry[id].n > TOKEN_MAX)
 			return 0;
 	return 1;
 }
 
+/* Of the tokens that merging makes. */
+static void add_trie(struct build *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (b->c->token[b->sorted[i].id].order != ORDER_UNKNOWN)
+			b->sorted[n++] = b->sorted[i];
+	b->c->unmade = n < b->n;
+	core_build_trie(b->c, b->sorted, n);
+}
+
+/* Fills b->c; -1 where the theorem does not cover it. */
+static int build(struct build *b)
+{
+	const struct vocab *v = b->v;
+
+	if (!is_small(v) || add_bytes(b) < 0)
+		return -1;
+	sort_tokens(b);
+	if (v->rule == VOCAB_RANKS) {
+		each_rank(b, add_pair);
+		each_rank(b, check_pair);
+	} else {
+		each_merge(b, add_pair);
+		each_merge(b, check_pair);
+	}
+	if (!b->covered)
+		return -1;
+	add_trie(b);
+	return 0;
+}
+
 struct core *core_build(const struct vocab *v)
 {
 	struct core *c = xcalloc(1, sizeof(*c));
-	struct build b = {c, v, 1};
+	struct build b = {.c = c, .v = v, .covered = 1};
 
 	init(c, v);
-	if (!is_short(v) || add_bytes(&b) < 0) {
+	if (build(&b) < 0) {
 		core_free(c);
-		return NULL;
+		c = NULL;
 	}
-	if (v->rule == VOCAB_RANKS) {
-		each_rank(&b, add_pair);
-		each_rank(&b, check_pair);
-	} else {
-		each_merge(&b, add_pair);
-		each_merge(&b, check_pair);
-	}
-	if (!b.covered) {
-		core_free(c);
-		return NULL;
-	}
-	for (size_t id = 0; id < v->n; id++)
-		if ((v->entry[id].kind & TOKEN_TEXT) && c->token[id].order == ORDER_UNKNOWN)
-			c->unmade = 1;
-	core_build_trie(c);
+	free(b.sorted);
+	free(b.prefix);
+	free(b.suffix);
 	return c;
 }

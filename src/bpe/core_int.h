@@ -51,7 +51,13 @@ struct core {
 int core_compatible(const struct core *c, int32_t a, int32_t b, int32_t limit);
 void core_add_pair(struct core *c, struct core_pair x);
 
-/* Fills c->state from the tokens whose order is not ORDER_UNKNOWN, and their prefix. */
-void core_build_trie(struct core *c);
+/* A token and its bytes, for sorting by them. */
+struct core_named {
+	struct span s;
+	int32_t id;
+};
+
+/* Fills c->state from the tokens that merging can make, sorted by their bytes, and their prefix. */
+void core_build_trie(struct core *c, const struct core_named *sorted, size_t n);
 
 #endif

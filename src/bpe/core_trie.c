@@ -1,7 +1,4 @@
 /* Lays out the double-array trie of core_int.h. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "bpe/core_int.h"
 
@@ -13,17 +10,12 @@
 #define LOOKS  (1u << 26)
 #define WINDOW 256 /* states before the end, for each child */
 
-struct named {
-	struct span s;
-	int32_t id;
-};
-
 struct trie {
 	struct core *c;
-	struct named *sorted; /* the tokens by their bytes */
-	size_t cap;	      /* states there is room for */
-	size_t low, end;      /* no state below `low` is free; all from `end` on are */
-	size_t looks;	      /* places that were not it */
+	const struct core_named *sorted;
+	size_t cap;	 /* states there is room for */
+	size_t low, end; /* no state below `low` is free; all from `end` on are */
+	size_t looks;	 /* places that were not it */
 };
 
 /* Room for states up to `need`, and the 256 behind them. */
@@ -119,27 +111,11 @@ static void lay_out(struct trie *t, uint32_t s, struct range r, int32_t prefix)
 	}
 }
 
-static int by_bytes(const void *x, const void *y)
+void core_build_trie(struct core *c, const struct core_named *sorted, size_t n)
 {
-	struct span a = ((const struct named *)x)->s, b = ((const struct named *)y)->s;
-	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+	struct trie t = {.c = c, .sorted = sorted, .low = 1};
 
-	return order ? order : (a.n > b.n) - (a.n < b.n);
-}
-
-void core_build_trie(struct core *c)
-{
-	struct trie t = {.c = c, .low = 1};
-	size_t n = 0;
-
-	t.sorted = xmalloc(c->vocab->n * sizeof(*t.sorted));
-	for (size_t id = 0; id < c->vocab->n; id++)
-		if (c->token[id].order != ORDER_UNKNOWN)
-			t.sorted[n++] =
-			    (struct named){vocab_bytes(c->vocab, (int32_t)id), (int32_t)id};
-	qsort(t.sorted, n, sizeof(*t.sorted), by_bytes);
 	grow(&t, 1);
 	c->state[0].check = 0; /* the root is nobody's child: no base is 0 */
 	lay_out(&t, 0, (struct range){0, n, 0}, -1);
-	free(t.sorted);
 }

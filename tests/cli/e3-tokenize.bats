@@ -537,6 +537,29 @@ EOF
 	refused tiktoken.model: "no token for the byte 0x00"
 }
 
+@test "a hostile tokenizer file: long tokens that begin with a thousand others are no work" {
+	case $E3_BUILD in *asan* | *tsan* | *coverage*) skip "it counts seconds" ;; esac
+	mkdir m
+	cp "$model/tokenizer_config.json" m
+	# the bytes, runs of "a", and 6,000 tokens that begin with most of these; in base64 "aaa" is YWFh, and any letters
+	# and digits are something
+	awk 'BEGIN {
+		for (i = 0; i < 26; i++) d[i] = sprintf("%c", 65 + i)
+		for (i = 0; i < 26; i++) d[26 + i] = sprintf("%c", 97 + i)
+		for (i = 0; i < 10; i++) d[52 + i] = i
+		d[62] = "+"; d[63] = "/"
+		for (i = 0; i < 256; i++) printf "%s%s== %d\n", d[int(i / 4)], d[i % 4 * 16], n++
+		for (k = 2; k <= 2000; k++) {
+			if (k % 3 == 0) run = run "YWFh"
+			printf "%s%s %d\n", run, k % 3 == 1 ? "YQ==" : k % 3 == 2 ? "YWE=" : "", n++
+		}
+		for (i = 0; i < 6000; i++) printf "%s%064d %d\n", run, i, n++
+	}' >m/tiktoken.model
+	run bash -c 'ulimit -t 5; echo aaaaa | e3-tokenize --no-cache --model m --text'
+	[ "$status" -eq 0 ]
+	[ "$output" = "[259]" ]
+}
+
 @test "--no-cache leaves no file, and the ids are the same" {
 	# the bundled vocabulary is too small to be worth a file: one more token for each two letters and a digit
 	mkdir big

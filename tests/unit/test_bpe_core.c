@@ -221,6 +221,20 @@ static void refuses_what_it_can_not_do(void **state)
 	assert_int_equal(vocab_finish(&v, &e), 0);
 	assert_null(core_build(&v));
 	vocab_free(&v);
+	/* more than 16 MiB of tokens, whose trie would take twelve times as much */
+	v = (struct vocab){.rule = VOCAB_RANKS};
+	for (int i = 0; i < 256; i++)
+		put(&v, &(char){(char)i}, 1);
+	for (int i = 0; i < (16 << 20) / 2048; i++) {
+		char token[2048];
+
+		memset(token, 'a', sizeof(token));
+		snprintf(token, sizeof(token), "%d", i);
+		put(&v, token, sizeof(token));
+	}
+	assert_int_equal(vocab_finish(&v, &e), 0);
+	assert_null(core_build(&v));
+	vocab_free(&v);
 }
 
 int main(void)
