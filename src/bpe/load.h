@@ -36,6 +36,10 @@ int load_decoder(const json_t **out, const json_t *config, struct err *e);
  * with `content`; NULL: none. */
 const json_t *load_special(const json_t *v);
 
+/* Adds the length of an added token's name to *sum, which is of all that a folder gives; -1 where it
+ * gives more than any known model by far: each byte takes a node or two of added.h. */
+int load_count_name(size_t *sum, size_t n, struct err *e);
+
 /* "DIR/NAME" into `out`, terminated. */
 const char *load_path(struct buf *out, const char *dir, const char *name);
 

@@ -35,9 +35,10 @@ struct names {
 	struct added index; /* name to number in v */
 	struct added odd;   /* the vocabulary's tokens that are no byte-level text */
 	int32_t next;	    /* the id of the next name that the vocabulary has not */
+	size_t given;	    /* bytes of all names, of those that are there already too */
 };
 
-struct names *names_open(const struct bpe *b)
+struct names *names_open(const struct bpe *b, struct err *e)
 {
 	struct names *s = xcalloc(1, sizeof(*s));
 
@@ -48,9 +49,14 @@ struct names *names_open(const struct bpe *b)
 		const struct vocab_entry *x = &b->vocab.entry[i];
 
 		s->next += x->n > 0;
-		if (x->n > 0 && !(x->kind & TOKEN_TEXT))
-			added_put(&s->odd, (struct added_token){.id = x->id, .n = x->n},
-			    b->vocab.bytes.data + x->at);
+		if (x->n == 0 || (x->kind & TOKEN_TEXT))
+			continue;
+		if (load_count_name(&s->given, x->n, e) < 0) {
+			names_close(s);
+			return NULL;
+		}
+		added_put(&s->odd, (struct added_token){.id = x->id, .n = x->n},
+		    b->vocab.bytes.data + x->at);
 	}
 	return s;
 }
@@ -79,28 +85,34 @@ static int32_t in_vocabulary(const struct names *s, struct span name)
 	return id;
 }
 
-/* Adds a name, or changes the flags of one that is there. */
-static struct name *put_name(struct names *s, struct span text, unsigned flags, int normalized)
+static struct name *new_name(struct names *s, struct span text)
 {
-	const struct added_token *have = added_find(&s->index, text.p, text.n);
 	struct name *x;
 
-	if (have) {
-		x = &s->v[have->id];
-	} else {
-		s->v = xgrow(s->v, &s->cap, s->n + 1, sizeof(*s->v));
-		x = &s->v[s->n];
-		*x = (struct name){.at = s->text.len, .n = text.n, .id = in_vocabulary(s, text)};
-		buf_add(&s->text, text.p, text.n);
-		added_put(
-		    &s->index, (struct added_token){.id = (int32_t)s->n++, .n = text.n}, text.p);
-		if (x->id < 0)
-			x->id = s->next;
-		if (x->id >= s->next)
-			s->next = x->id + 1;
-	}
-	x->flags = flags;
-	x->normalized = normalized;
+	s->v = xgrow(s->v, &s->cap, s->n + 1, sizeof(*s->v));
+	x = &s->v[s->n];
+	*x = (struct name){.at = s->text.len, .n = text.n, .id = in_vocabulary(s, text)};
+	buf_add(&s->text, text.p, text.n);
+	added_put(&s->index, (struct added_token){.id = (int32_t)s->n++, .n = text.n}, text.p);
+	if (x->id < 0)
+		x->id = s->next;
+	if (x->id >= s->next)
+		s->next = x->id + 1;
+	return x;
+}
+
+/* Adds a name with these flags, or changes those of one that is there. NULL: see load_count_name. */
+static struct name *put_name(struct names *s, struct span text, struct name how, struct err *e)
+{
+	const struct added_token *have;
+	struct name *x;
+
+	if (load_count_name(&s->given, text.n, e) < 0)
+		return NULL;
+	have = added_find(&s->index, text.p, text.n);
+	x = have ? &s->v[have->id] : new_name(s, text);
+	x->flags = how.flags;
+	x->normalized = how.normalized;
 	return x;
 }
 
@@ -134,15 +146,17 @@ static int check_id(const struct name *x, json_int_t id, struct err *e)
 static int put_file_token(struct names *s, const json_t *j, struct err *e)
 {
 	const json_t *id = json_object_get(j, "id"), *content = json_object_get(j, "content");
+	struct name how = {
+	    .flags = flags_of(j), .normalized = json_is_true(json_object_get(j, "normalized"))};
+	const struct name *x;
 
 	if (!json_is_integer(id) || json_integer_value(id) < 0 ||
 	    json_integer_value(id) > VOCAB_MAX_ID || !json_is_string(content))
 		return err_set(e, "type", "expected an object with an id and content");
 	if (json_string_length(content) == 0)
 		return 0;
-	return check_id(put_name(s, text_of(content), flags_of(j),
-			    json_is_true(json_object_get(j, "normalized"))),
-	    json_integer_value(id), e);
+	x = put_name(s, text_of(content), how, e);
+	return x ? check_id(x, json_integer_value(id), e) : -1;
 }
 
 int names_file(struct names *s, struct span v, struct err *e)
@@ -173,13 +187,14 @@ int names_file(struct names *s, struct span v, struct err *e)
 /* ---- tokenizer_config.json ---- */
 
 /* Python's AddedToken(**j): what is not special is normalized if nothing else is said. */
-static struct name *put_config_token(struct names *s, const json_t *j, int special)
+static struct name *put_config_token(struct names *s, const json_t *j, int special, struct err *e)
 {
 	const json_t *normalized = json_object_get(j, "normalized");
+	struct name how = {.flags = flags_of(j)};
 
 	special |= json_is_true(json_object_get(j, "special"));
-	return put_name(s, text_of(json_object_get(j, "content")), flags_of(j),
-	    normalized ? json_is_true(normalized) : !special);
+	how.normalized = normalized ? json_is_true(normalized) : !special;
+	return put_name(s, text_of(json_object_get(j, "content")), how, e);
 }
 
 struct numbered {
@@ -226,9 +241,11 @@ static int put_decoder(struct names *s, const json_t *decoder, struct err *e)
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		size_t before = s->n;
-		const struct name *x = put_config_token(s, list[i].token, 0);
+		const struct name *x = put_config_token(s, list[i].token, 0, e);
 
-		if (s->n > before && check_id(x, (json_int_t)list[i].id, e) < 0)
+		if (!x)
+			rc = -1;
+		else if (s->n > before && check_id(x, (json_int_t)list[i].id, e) < 0)
 			rc = err_prefix(e, "added_tokens_decoder.%d: ", (int)list[i].id);
 	}
 	free(list);
@@ -236,27 +253,31 @@ static int put_decoder(struct names *s, const json_t *decoder, struct err *e)
 }
 
 /* A special string, itself or an object; one that is there already stays as it is. */
-static void put_special(struct names *s, const json_t *j)
+static int put_special(struct names *s, const json_t *j, struct err *e)
 {
 	struct span text = text_of(load_special(j));
+	const struct name *x;
 
 	if (text.n == 0 || added_find(&s->index, text.p, text.n))
-		return;
+		return 0;
 	if (json_is_object(j))
-		put_config_token(s, j, 1);
+		x = put_config_token(s, j, 1, e);
 	else
-		put_name(s, text, 0, 0);
+		x = put_name(s, text, (struct name){0}, e);
+	return x ? 0 : -1;
 }
 
 /* A list, or an object of names and strings. */
-static void put_extra(struct names *s, const json_t *j)
+static int put_extra(struct names *s, const json_t *j, struct err *e)
 {
 	const char *key;
 	const json_t *one;
 	size_t i;
 
-	json_array_foreach(j, i, one) put_special(s, one);
-	json_object_foreach((json_t *)(uintptr_t)j, key, one) put_special(s, one);
+	json_array_foreach(j, i, one) if (put_special(s, one, e) < 0) return -1;
+	json_object_foreach(
+	    (json_t *)(uintptr_t)j, key, one) if (put_special(s, one, e) < 0) return -1;
+	return 0;
 }
 
 int names_config(struct names *s, const json_t *config, struct err *e)
@@ -266,10 +287,11 @@ int names_config(struct names *s, const json_t *config, struct err *e)
 	if (load_decoder(&decoder, config, e) < 0 || put_decoder(s, decoder, e) < 0)
 		return -1;
 	for (size_t i = 0; bpe_specials[i]; i++)
-		put_special(s, json_object_get(config, bpe_specials[i]));
-	put_extra(s, json_object_get(config, "additional_special_tokens"));
-	put_extra(s, json_object_get(config, "extra_special_tokens"));
-	return 0;
+		if (put_special(s, json_object_get(config, bpe_specials[i]), e) < 0)
+			return -1;
+	if (put_extra(s, json_object_get(config, "additional_special_tokens"), e) < 0)
+		return -1;
+	return put_extra(s, json_object_get(config, "extra_special_tokens"), e);
 }
 
 /* A normalized token is looked for in normalised text, so its own name is normalised too. */

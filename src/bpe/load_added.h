@@ -13,7 +13,7 @@
 struct bpe;
 struct names;
 
-struct names *names_open(const struct bpe *b);
+struct names *names_open(const struct bpe *b, struct err *e);
 void names_close(struct names *s); /* NULL is allowed */
 
 /* Errors name the member, not the file. */

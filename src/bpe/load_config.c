@@ -6,6 +6,16 @@
 #include "bpe/load.h"
 #include "bpe/model.h"
 
+#define NAMES_MAX (8u << 20) /* with 65,536 names of pieces of speech it is 1.6 million */
+
+int load_count_name(size_t *sum, size_t n, struct err *e)
+{
+	*sum += n;
+	if (*sum <= NAMES_MAX)
+		return 0;
+	return err_set(e, "vocab", "names of added tokens of more than %u bytes", NAMES_MAX);
+}
+
 const char *load_path(struct buf *out, const char *dir, const char *name)
 {
 	buf_reset(out);

@@ -162,6 +162,7 @@ static int name_of(const json_t *given, int32_t id, struct buf *name, struct err
 static int read_names(struct bpe *b, const json_t *decoder, size_t ranks, struct err *e)
 {
 	struct buf name = {0};
+	size_t sum = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < KIMI_NAMED && rc == 0; i++) {
@@ -173,6 +174,8 @@ static int read_names(struct bpe *b, const json_t *decoder, size_t ranks, struct
 		snprintf(key, sizeof(key), "%d", (int)id);
 		given = json_object_get(decoder, key);
 		rc = name_of(given, id, &name, e);
+		if (rc == 0)
+			rc = load_count_name(&sum, name.len, e);
 		if (rc < 0)
 			break;
 		t = (struct added_token){.id = id, .n = name.len};

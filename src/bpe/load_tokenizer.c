@@ -258,8 +258,8 @@ static int read_file(struct bpe *b, struct span file, struct names **names, stru
 	if (!b->cached || !store_open(b, key, &m))
 		if (rec_parse(&top, file.p, file.n, e) < 0 || compile(b, &top, key, &m, e) < 0)
 			goto out;
-	*names = names_open(b);
-	if (load_normalizer(b, m.normalizer, e) < 0 ||
+	*names = names_open(b, e);
+	if (!*names || load_normalizer(b, m.normalizer, e) < 0 ||
 	    load_pre_tokenizer(b, m.pre_tokenizer, e) < 0 || names_file(*names, m.added, e) < 0)
 		goto out;
 	rc = 0;

@@ -515,6 +515,21 @@ EOF
 	echo '{"added_tokens_decoder":{"1":{"content":5}}}' >m/tokenizer_config.json
 	refused tokenizer_config.json: "added_tokens_decoder.1: expected an id and an object with content"
 
+	# names of added tokens, wherever they stand
+	local name half
+	half=$(head -c 4194304 /dev/zero | tr '\0' x) name=${half}${half}x
+	echo "{\"added_tokens_decoder\":{\"1\":{\"content\":\"$name\"}}}" >m/tokenizer_config.json
+	refused tokenizer_config.json: "names of added tokens of more than 8388608 bytes"
+	echo "{\"eos_token\":\"$name\"}" >m/tokenizer_config.json
+	refused tokenizer_config.json: "names of added tokens of more than 8388608 bytes"
+	echo "{\"extra_special_tokens\":{\"a\":\"$name\"}}" >m/tokenizer_config.json
+	refused tokenizer_config.json: "names of added tokens of more than 8388608 bytes"
+	rm m/tokenizer_config.json
+	json '"vocab":{"a":0},"merges":[]' "{\"id\":1,\"content\":\"$half\"},{\"id\":1,\"content\":\"$half\"},{\"id\":2,\"content\":\"y\"}"
+	refused tokenizer.json: "added_tokens[2]: names of added tokens of more than 8388608 bytes"
+	json "\"vocab\":{\"あ$name\":0},\"merges\":[]"
+	refused tokenizer.json: "names of added tokens of more than 8388608 bytes"
+
 	cp "$model/tokenizer_config.json" m
 	truncate -s 2G m/tiktoken.model
 	refused tiktoken.model: "more than 67108864 bytes"
@@ -535,6 +550,9 @@ EOF
 	refused tiktoken.model: "tokens 0 and 1 are the same bytes"
 	printf 'IQ== 0\nIg== 1\n' >m/tiktoken.model
 	refused tiktoken.model: "no token for the byte 0x00"
+	cp "$model/tiktoken.model" m
+	jq --rawfile name <(echo "$name") '(.added_tokens_decoder | first(.[])).content = $name' "$model/tokenizer_config.json" >m/tokenizer_config.json
+	refused tokenizer_config.json: "names of added tokens of more than 8388608 bytes"
 }
 
 @test "a hostile tokenizer file: long tokens that begin with a thousand others are no work" {
