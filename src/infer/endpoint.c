@@ -269,13 +269,14 @@ static void set_probe_time(struct run *r, struct endpoint *ep)
 
 void endpoint_is_down(struct run *r, struct endpoint *ep, const struct err *why)
 {
+	unsigned worked = ep->state == EP_UP || ep->state == EP_SUSPECT;
+
+	if (worked || (r->flow && (!ep->why.class || strcmp(ep->why.class, why->class) != 0)))
+		report_line(r, "%s: down: %s", ep->url, why->msg);
+	ep->outages += worked;
+	r->n.outages += worked;
 	ep->why = *why;
 	ep->streak = 0;
-	if (ep->state == EP_UP || ep->state == EP_SUSPECT) {
-		report_line(r, "%s: down: %s", ep->url, why->msg);
-		ep->outages++;
-		r->n.outages++;
-	}
 	set_probe_time(r, ep);
 	if (ep->state != EP_LEAVING)
 		ep->state = EP_DOWN;

@@ -171,7 +171,8 @@ static void tell(
 	buf_free(&b);
 }
 
-/* One run is one model: what it was a moment ago, and what the other servers have, must hold. */
+/* One run is one model: what it was a moment ago, and what the other servers have, must hold. Class
+ * "untold" where it does not say. */
 static int check_alike(const struct run *r, const struct serve_facts *new, struct err *e)
 {
 	for (size_t i = 0; i < r->nep; i++) {
@@ -179,6 +180,13 @@ static int check_alike(const struct run *r, const struct serve_facts *new, struc
 
 		if (f->api == API_AUTO)
 			continue; /* it has said nothing yet */
+		if (f->weight_version[0] && !new->weight_version[0])
+			return err_set(e, "untold", "does not tell its weights, the run is with %s",
+			    f->weight_version);
+		if (f->context > 0 && new->context <= 0)
+			return err_set(e, "untold",
+			    "does not tell its context, the run is with %lld tokens",
+			    (long long)f->context);
 		if (strcmp(f->weight_version, new->weight_version) != 0)
 			return err_set(e, "config", "has weights %s, the run is with %s",
 			    new->weight_version, f->weight_version);
@@ -190,7 +198,7 @@ static int check_alike(const struct run *r, const struct serve_facts *new, struc
 	return 0;
 }
 
-/* What it did not say this time, for one of many reasons, is as it was. */
+/* What a server that was not away did not say this time, for one of many reasons, is as it was. */
 static void keep_known(struct serve_facts *now, const struct serve_facts *old)
 {
 	if (!now->served[0])
@@ -211,14 +219,14 @@ static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 	struct serve_plan_opt plan = {.want_ids = !o->no_ids, .extra = o->extra};
 	const char *served = o->served_model ? o->served_model : ep->asked.served;
 
-	if (ep->was_up)
+	if (ep->state == EP_SUSPECT || ep->state == EP_LEAVING)
 		keep_known(&ep->asked, &ep->facts);
 	if (ep->asked.api == API_AUTO)
 		ep->asked.api = API_OPENAI;
 	if (!served[0])
 		served = ep->asked.model;
 	if (!served[0])
-		return err_set(e, "config",
+		return err_set(e, "untold",
 		    "does not say which model it serves%s%s; --served-model NAME goes on without",
 		    ep->untold.msg[0] ? ": " : "", ep->untold.msg);
 	if (ep->asked.auto_truncate)
@@ -242,6 +250,17 @@ static int accept_facts(struct run *r, struct endpoint *ep, struct err *e)
 	serve_plan_close(ep->plan);
 	ep->plan = serve_plan_open(&plan, e);
 	return ep->plan ? 0 : -1;
+}
+
+/* A server that joins a run, or comes back to it, may tell later what it is. */
+static void decline(struct run *r, struct endpoint *ep, struct err *e)
+{
+	if (r->flow && strcmp(e->class, "untold") == 0) {
+		ep->stage = PROBE_NONE;
+		endpoint_is_down(r, ep, e);
+	} else {
+		refuse(r, ep, e);
+	}
 }
 
 /* Whether an attempt that waits for the verdict ended in this way. */
@@ -285,7 +304,7 @@ static void facts_step(struct run *r, struct endpoint *ep, const struct http_don
 	if (ep->asking < serve_nprobes)
 		ask(r, ep);
 	else if (accept_facts(r, ep, &e) < 0)
-		refuse(r, ep, &e);
+		decline(r, ep, &e);
 	else if (ep->state == EP_SUSPECT || ep->state == EP_LEAVING)
 		verdict(r, ep);
 	else

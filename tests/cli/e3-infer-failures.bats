@@ -308,6 +308,18 @@ while True:
 	[ ! -s rej ]
 }
 
+# relay HOOK - in between of the server U and who asks: tests/fault/relay.py; U is its address from then on
+relay() {
+	rm -f port
+	python3 "$TOP/tests/fault/relay.py" "$U" "$1" >port 3>&- &
+	PIDS="$PIDS $!"
+	until [ -s port ]; do
+		kill -0 $!
+		sleep 0.05
+	done
+	U=http://127.0.0.1:$(cat port)
+}
+
 # small - a model folder of the demo's first 2000 tokens, with its special ones behind them
 small() {
 	cp -r "$MODEL" small
@@ -340,31 +352,7 @@ small() {
 
 @test "unparsable: an id of no token, once among many, is that record's" {
 	serve
-	python3 -c 'import http.server as h, re, sys, urllib.request as u
-class Between(h.BaseHTTPRequestHandler):
-    n = 0
-    def pass_on(self, body=None):
-        try:
-            with u.urlopen(u.Request(sys.argv[1] + self.path, body)) as r: code, got = r.status, r.read()
-        except u.HTTPError as e: code, got = e.code, e.read()
-        Between.n += self.path == "/generate"
-        if 40 <= Between.n < 43: got = re.sub(rb"(output_ids.:\[)\d+", rb"\g<1>5000", got)
-        self.send_response(code)
-        self.send_header("Content-Length", str(len(got)))
-        self.end_headers()
-        self.wfile.write(got)
-    def do_GET(self): self.pass_on()
-    def do_POST(self): self.pass_on(self.rfile.read(int(self.headers["Content-Length"])))
-    def log_message(self, *a): pass
-s = h.HTTPServer(("127.0.0.1", 0), Between)
-print(s.server_port, flush=True)
-s.serve_forever()' "$U" >between 3>&- &
-	PIDS="$PIDS $!"
-	until [ -s between ]; do
-		kill -0 $!
-		sleep 0.05
-	done
-	U=http://127.0.0.1:$(cat between)
+	relay 'if path == "/generate" and 40 <= n < 43: body = re.sub(rb"(output_ids.:\[)\d+", rb"\g<1>5000", body)'
 	rows 60 >in
 	infer --concurrency 1 --rejects rej -o out in 2>err
 	once 60 out rej
@@ -504,37 +492,10 @@ s.serve_forever()' "$U" >between 3>&- &
 @test "configuration: what a server that lost a connection does not say again is as it was" {
 	rows 40 >in
 	serve --fault reset@12
-	# in between: the weights are told once
-	python3 - "$U" >relay 3>&- <<'END' &
-import http.server, os, sys, urllib.request
-class Relay(http.server.BaseHTTPRequestHandler):
-    def do_GET(self, body=None):
-        if self.path.endswith("model_info") and os.path.exists("told"):
-            open("asked", "w").close()
-            return self.send_error(500)
-        try:
-            got = urllib.request.urlopen(urllib.request.Request(sys.argv[1] + self.path, body)).read()
-        except OSError:
-            return self.connection.close()
-        if self.path.endswith("model_info"):
-            open("told", "w").close()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(got)))
-        self.end_headers()
-        self.wfile.write(got)
-    def do_POST(self):
-        self.do_GET(self.rfile.read(int(self.headers["Content-Length"])))
-    def log_message(self, *a): pass
-s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Relay)
-print(s.server_address[1], flush=True)
-s.serve_forever()
-END
-	PIDS="$PIDS $!"
-	until [ -s relay ]; do
-		kill -0 $!
-		sleep 0.05
-	done
-	U=http://127.0.0.1:$(cat relay)
+	# the weights are told once
+	relay 'if path.endswith("model_info"):
+    if was: status = 500; open("asked", "w").close()
+    was[path] = 1'
 	infer --rejects rej -o out in 2>err || {
 		cat err
 		false
@@ -542,6 +503,46 @@ END
 	once 40 out
 	[ -e asked ]
 	grep -q ' 1 retry, 0 outages' err
+}
+
+@test "configuration: a server that comes back is asked for nothing until it tells what it is" {
+	rows 300 >in
+	serve --latency 20 --fault refused@40:500
+	# back again, it keeps its weights to itself until somebody has seen it
+	relay 'if path.endswith("model_info"):
+    was["asked"] = was.get("asked", 0) + 1
+    if was["asked"] > 1 and not os.path.exists("seen"): status = 500
+    was["untold"] = status == 500
+elif was.get("untold"): open("sent", "a").write(path + "\n")'
+	infer --rejects rej -o out in 2>err &
+	I=$!
+	said ": down: does not tell its weights, the run is with default"
+	: >seen
+	said ': up again'
+	wait $I
+	once 300 out
+	! grep -q generate sent || false
+}
+
+@test "configuration: a server that joins is asked for nothing until it tells what it is" {
+	rows 200 >in
+	serve --latency 100
+	a=$U
+	serve --weight-version w2
+	relay 'if path.endswith("model_info") and not os.path.exists("seen"): status = 500
+if path == "/generate": open("sent", "w").close()'
+	echo "$a" >servers
+	e3-infer --servers servers --model "$MODEL" --concurrency 4 --max-new-tokens 64 -o out in 2>err &
+	I=$!
+	U=$a begun
+	echo "$U" >>servers
+	kill -HUP $I
+	said "$U: down: does not tell its weights, the run is with default"
+	: >seen
+	said "$U: has weights w2, the run is with default: left out"
+	wait $I
+	once 200 out
+	[ ! -e sent ]
 }
 
 @test "configuration: servers that differ do not go into one run" {
