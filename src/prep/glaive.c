@@ -148,27 +148,27 @@ static int read_chat(struct prep_row *r, struct span chat)
 	return rc;
 }
 
-/* Adds the tool definition that begins at p to the list, if there is one: returns past it, or NULL,
- * where it is a brace of the prose. */
-static const char *definition(struct prep_row *r, const char *p, const char *end, struct buf *list)
+/* Adds the tool definition that begins at p, if there is one: returns past it, or NULL, where it is
+ * a brace of the prose. */
+static const char *definition(struct prep_row *r, const char *p, const char *end)
 {
 	struct span v;
 	const char *q = prep_inner_part(r, (struct span){p, (size_t)(end - p)}, &v);
 
-	return q && prep_tool_add(r, list, v) ? q : NULL;
+	return q && prep_tool_add(r, v) ? q : NULL;
 }
 
 #define BRACES_TRIED 100 /* that begin no definition; a text of braces would take for ever */
 
-/* Parts the system text: definitions to tools, all else to prose. */
-static void part_system(struct prep_row *r, struct span s, struct buf *prose, struct buf *tools)
+/* Parts the system text: definitions to the tools, all else to prose. */
+static void part_system(struct prep_row *r, struct span s, struct buf *prose)
 {
 	const char *p = s.p, *end = s.p + s.n, *brace, *from_here = p;
 	struct span before;
 	int tries = BRACES_TRIED;
 
 	while (tries > 0 && (brace = memchr(from_here, '{', (size_t)(end - from_here)))) {
-		const char *q = definition(r, brace, end, tools);
+		const char *q = definition(r, brace, end);
 
 		from_here = q ? q : brace + 1;
 		if (!q) {
@@ -179,23 +179,22 @@ static void part_system(struct prep_row *r, struct span s, struct buf *prose, st
 		buf_add(prose, before.p, before.n);
 		p = q;
 	}
-	if (!tools->len || prep_walk_trim(from(s, p)).n)
+	if (!r->tools.len || prep_walk_trim(from(s, p)).n)
 		buf_add(prose, p, (size_t)(end - p));
 }
 
 static int put_system(struct prep_row *r, struct span s)
 {
-	struct buf *prose = &r->text, tools = {0};
+	struct buf *prose = &r->text;
 	struct span t;
 	int rc = 0;
 
 	buf_reset(prose);
-	part_system(r, s, prose, &tools);
+	part_system(r, s, prose);
 	t = (struct span){arena_dup(r->arena, prose->data, prose->len), prose->len};
-	prep_tools_set(r, &tools, "system");
+	prep_tools_set(r, "system");
 	if (t.n && r->rules->system_column)
 		rc = prep_put_text(r, PREP_SYSTEM, prep_text_plain(t), (struct prep_text){0});
-	buf_free(&tools);
 	return rc < 0 ? -1 : 0;
 }
 

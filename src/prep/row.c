@@ -234,6 +234,7 @@ static void begin(struct prep_row *r, struct arena *a, struct err *e)
 	c->nwait = c->answered = c->ncalls = 0;
 	c->tools = c->unknown = (struct span){0};
 	buf_reset(&r->calls);
+	buf_reset(&r->tools);
 }
 
 int prep_row_convert(
@@ -269,6 +270,7 @@ void prep_row_free(struct prep_row *r)
 	buf_free(&r->text);
 	buf_free(&r->hash);
 	buf_free(&r->calls);
+	buf_free(&r->tools);
 	free(r->conv.msg);
 	free(r->conv.wait);
 }

@@ -115,6 +115,7 @@ struct prep_row {
 	struct rec rec; /* the cleaned row */
 	struct buf text, hash;
 	struct buf calls; /* of all messages, one behind the other, each behind a comma */
+	struct buf tools; /* the list of definitions */
 	const struct prep_format *format;
 	struct prep_conv conv;
 	uint64_t count[PREP_COUNTS];

@@ -2,8 +2,9 @@
 #include "prep/walk.h"
 
 /* parameters may be a string that holds their schema. */
-static void write_member(struct prep_row *r, struct buf *b, struct span key, struct span val)
+static void write_member(struct prep_row *r, struct span key, struct span val)
 {
+	struct buf *b = &r->tools;
 	struct span inner;
 
 	if (span_eq(key, "parameters") && *val.p == '"' &&
@@ -43,8 +44,9 @@ static int is_string(struct span v)
 	return v.n && *v.p == '"';
 }
 
-static void write_function(struct prep_row *r, struct buf *b, struct span f)
+static void write_function(struct prep_row *r, struct span f)
 {
+	struct buf *b = &r->tools;
 	struct prep_walk w;
 	struct span key, val;
 	int first = 1;
@@ -55,13 +57,14 @@ static void write_function(struct prep_row *r, struct buf *b, struct span f)
 		if (!first)
 			buf_addc(b, ',');
 		first = 0;
-		write_member(r, b, key, val);
+		write_member(r, key, val);
 	}
 	buf_addc(b, '}');
 }
 
-int prep_tool_add(struct prep_row *r, struct buf *list, struct span v)
+int prep_tool_add(struct prep_row *r, struct span v)
 {
+	struct buf *list = &r->tools;
 	struct parts f;
 	int wrapped;
 
@@ -84,7 +87,7 @@ int prep_tool_add(struct prep_row *r, struct buf *list, struct span v)
 	}
 	buf_adds(list, "{\"type\":\"function\",\"function\":");
 	if (is_string(f.parameters))
-		write_function(r, list, wrapped ? prep_walk_get(v, "function") : v);
+		write_function(r, wrapped ? prep_walk_get(v, "function") : v);
 	else
 		prep_add_json(list, f.function);
 	buf_addc(list, '}');
@@ -92,7 +95,7 @@ int prep_tool_add(struct prep_row *r, struct buf *list, struct span v)
 }
 
 /* Objects one after the other, with blanks or commas between them. As write_list. */
-static int write_run(struct prep_row *r, struct buf *b, struct span s, size_t *i)
+static int write_run(struct prep_row *r, struct span s, size_t *i)
 {
 	const char *p = s.p, *end = s.p + s.n;
 
@@ -106,7 +109,7 @@ static int write_run(struct prep_row *r, struct buf *b, struct span s, size_t *i
 			continue;
 		}
 		q = prep_inner_part(r, (struct span){p, (size_t)(end - p)}, &v);
-		if (!q || !prep_tool_add(r, b, v))
+		if (!q || !prep_tool_add(r, v))
 			return 0;
 		p = q;
 		++*i;
@@ -115,54 +118,54 @@ static int write_run(struct prep_row *r, struct buf *b, struct span s, size_t *i
 }
 
 /* 0: what stands at *i is no definition. */
-static int write_list(struct prep_row *r, struct buf *b, struct span v, size_t *i)
+static int write_list(struct prep_row *r, struct span v, size_t *i)
 {
 	struct prep_walk w;
 	struct span item;
 
 	prep_walk_open(&w, v);
 	for (*i = 0; prep_walk_item(&w, &item); ++*i)
-		if (!prep_tool_add(r, b, item))
+		if (!prep_tool_add(r, item))
 			return 0;
 	return 1;
 }
 
-void prep_tools_set(struct prep_row *r, struct buf *list, const char *where)
+void prep_tools_set(struct prep_row *r, const char *where)
 {
+	struct buf *list = &r->tools;
+
 	if (!list->len)
 		return;
 	buf_addc(list, ']');
-	r->conv.tools = (struct span){arena_dup(r->arena, list->data, list->len), list->len};
+	r->conv.tools = (struct span){list->data, list->len};
 	prep_note(r, "column \"%s\": tools, %zu bytes", where, list->len);
 }
 
 /* In a string: a list, or one object or several. As write_list; *i stays where it is neither. */
-static int write_text(struct prep_row *r, struct buf *b, struct span text, size_t *i)
+static int write_text(struct prep_row *r, struct span text, size_t *i)
 {
 	struct span v;
 
 	text = prep_walk_trim(text);
 	if (!text.n || *text.p == '{')
-		return write_run(r, b, text, i);
+		return write_run(r, text, i);
 	return prep_inner_json(r, text, &v) &&
-	       (*v.p == 'n' || (*v.p == '[' && write_list(r, b, v, i)));
+	       (*v.p == 'n' || (*v.p == '[' && write_list(r, v, i)));
 }
 
 int prep_tools(struct prep_row *r, struct span v, const char *where)
 {
-	struct buf list = {0};
 	size_t i = SIZE_MAX;
 	int ok;
 
 	if (*v.p == '"')
-		ok = write_text(r, &list, json_text(v, r->arena, NULL), &i);
+		ok = write_text(r, json_text(v, r->arena, NULL), &i);
 	else if (*v.p == '[')
-		ok = write_list(r, &list, v, &i);
+		ok = write_list(r, v, &i);
 	else
-		ok = *v.p == '{' && prep_tool_add(r, &list, v);
+		ok = *v.p == '{' && prep_tool_add(r, v);
 	if (ok)
-		prep_tools_set(r, &list, where);
-	buf_free(&list);
+		prep_tools_set(r, where);
 	if (!ok && i != SIZE_MAX)
 		return err_set(
 		    r->e, "type", "%s[%zu]: expected a tool definition that has a name", where, i);
