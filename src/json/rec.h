@@ -62,6 +62,14 @@ int json_str(struct buf *out, struct span v, size_t *lone);
 /* The same of a literal that is known to be one, without a copy where it has no escapes: else in the
  * arena. */
 struct span json_text(struct span v, struct arena *a, size_t *lone);
+/* The same two of what stands between the quotes of a literal, or of a piece of it that cuts no
+ * escape. */
+static inline struct span json_inside(struct span v)
+{
+	return (struct span){v.p + 1, v.n - 2};
+}
+void json_piece(struct buf *out, struct span s, size_t *lone);
+struct span json_piece_text(struct span s, struct arena *a, size_t *lone);
 
 /* As json_str for a member that must be a string: class "missing" or "type", message
  * "NAME: expected a string, not a number". */

@@ -83,16 +83,12 @@ static size_t copy_plain(char *to, const char *p, const char *end)
 #endif
 
 /* What an escape stands for is never longer than the escape. */
-int json_str(struct buf *out, struct span v, size_t *lone)
+void json_piece(struct buf *out, struct span s, size_t *lone)
 {
-	const char *p = v.p, *end;
-	char *to;
+	const char *p = s.p, *end = p + s.n;
+	char *to = buf_room(out, s.n);
 
-	if (!p || v.n < 2 || *p != '"')
-		return -1;
-	end = p + v.n - 1;
-	to = buf_room(out, v.n);
-	for (p++; p < end;) {
+	while (p < end) {
 		size_t n = copy_plain(to, p, end);
 
 		to += n;
@@ -107,16 +103,29 @@ int json_str(struct buf *out, struct span v, size_t *lone)
 		}
 	}
 	out->len = (size_t)(to - out->data);
+}
+
+int json_str(struct buf *out, struct span v, size_t *lone)
+{
+	if (!v.p || v.n < 2 || *v.p != '"')
+		return -1;
+	json_piece(out, json_inside(v), lone);
 	return 0;
+}
+
+struct span json_piece_text(struct span s, struct arena *a, size_t *lone)
+{
+	struct buf b;
+
+	if (!memchr(s.p, '\\', s.n))
+		return s;
+	b = (struct buf){
+	    .data = arena_alloc(a, s.n), .cap = s.n}; /* all that json_piece asks for */
+	json_piece(&b, s, lone);
+	return (struct span){b.data, b.len};
 }
 
 struct span json_text(struct span v, struct arena *a, size_t *lone)
 {
-	struct buf b;
-
-	if (!memchr(v.p, '\\', v.n))
-		return (struct span){v.p + 1, v.n - 2};
-	b = (struct buf){.data = arena_alloc(a, v.n), .cap = v.n}; /* all that json_str asks for */
-	json_str(&b, v, lone);
-	return (struct span){b.data, b.len};
+	return json_piece_text(json_inside(v), a, lone);
 }

@@ -8,8 +8,14 @@
  * A marker stands at the start of the text or behind a blank line; the same words elsewhere are
  * text. The objects are tool definitions, one after the other, not a list. An answer may end in
  * <|endoftext|>, and its last part may be calls: each "<functioncall>" and an object which is not
- * quite JSON (prep_call_text). Blanks around markers and bodies are format. */
+ * quite JSON (prep_call_text). Blanks around markers and bodies are format.
+ *
+ * The chat is not decoded but parted as it is spelled (prep_text_respell): its bodies are written
+ * again, and only calls are looked into. */
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "prep/shape.h"
 #include "prep/walk.h"
@@ -32,27 +38,111 @@ static struct span from(struct span s, const char *p)
 static int marker_at(struct span s)
 {
 	for (int i = 0; i < (int)(sizeof(markers) / sizeof(markers[0])); i++)
-		if (prep_begins(s.p, s.p + s.n, markers[i].word))
+		if (s.n && *s.p == *markers[i].word && prep_begins(s.p, s.p + s.n, markers[i].word))
 			return i;
 	return -1;
+}
+
+/* ---- a text as it is spelled ---- */
+
+/* The letter of the escape at p, or 0. */
+static char letter_at(const char *p, const char *end)
+{
+	return end - p >= 2 && *p == '\\' ? p[1] : 0;
+}
+
+/* Whether the backslash at p begins an escape, in a text that begins at `start`. */
+static int begins_escape(const char *start, const char *p)
+{
+	const char *b = p;
+
+	while (b > start && b[-1] == '\\')
+		b--;
+	return (p - b) % 2 == 0;
+}
+
+/* Bytes of the blank at p, or 0. */
+static size_t blank_at(const char *p, const char *end)
+{
+	char c = letter_at(p, end);
+
+	if (c == 'n' || c == 'r' || c == 't')
+		return 2;
+	return p < end && *p == ' ';
+}
+
+/* As prep_walk_trim. */
+static struct span trim(struct span s)
+{
+	const char *p = s.p, *end = p + s.n;
+	size_t n;
+
+	while ((n = blank_at(p, end)))
+		p += n;
+	for (;;) {
+		if (end > p && end[-1] == ' ')
+			end--;
+		else if (end - p >= 2 && blank_at(end - 2, end) == 2 && begins_escape(p, end - 2))
+			end -= 2;
+		else
+			return (struct span){p, (size_t)(end - p)};
+	}
+}
+
+#ifdef __SSE2__
+/* A bit for each of 16 bytes at which \n\n or \n\r stands; p[16] to p[18] are read too. */
+static unsigned line_ends(const char *p)
+{
+	__m128i slash = _mm_set1_epi8('\\'), n = _mm_set1_epi8('n'), c[4], one, two;
+
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++)
+		c[i] = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+	one = _mm_and_si128(_mm_cmpeq_epi8(c[0], slash), _mm_cmpeq_epi8(c[1], n));
+	two = _mm_or_si128(_mm_cmpeq_epi8(c[3], n), _mm_cmpeq_epi8(c[3], _mm_set1_epi8('r')));
+	two = _mm_and_si128(_mm_cmpeq_epi8(c[2], slash), two);
+	return (unsigned)_mm_movemask_epi8(_mm_and_si128(one, two));
+}
+#endif
+
+/* The next \n\n or \n\r, of which the first backslash may be an escaped one; NULL: none. */
+static const char *next_line_ends(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	for (; end - p >= 19; p += 16) {
+		unsigned at = line_ends(p);
+
+		if (at)
+			return p + __builtin_ctz(at);
+	}
+#endif
+	for (; end - p >= 4; p++)
+		if (!memcmp(p, "\\n\\n", 4) || !memcmp(p, "\\n\\r", 4))
+			return p;
+	return NULL;
 }
 
 /* The first marker behind a blank line; NULL: none. */
 static const char *next_marker(struct span s)
 {
-	const char *p = s.p, *end = s.p + s.n;
+	const char *p = s.p, *end = p + s.n, *q;
 
-	while ((p = memchr(p, '\n', (size_t)(end - p)))) {
-		const char *q = p + 1;
+	for (; (p = next_line_ends(p, end)); p = q) {
+		int blank = 0;
+		char c;
 
-		while (q < end && (*q == '\n' || *q == '\r'))
-			q++;
-		if (memchr(p + 1, '\n', (size_t)(q - p - 1)) && marker_at(from(s, q)) >= 0)
+		q = p + 2;
+		if (!begins_escape(s.p, p))
+			continue;
+		for (; (c = letter_at(q, end)) == 'n' || c == 'r'; q += 2)
+			blank |= c == 'n';
+		if (blank && marker_at(from(s, q)) >= 0)
 			return q;
-		p = q;
 	}
 	return NULL;
 }
+
+/* ---- turns ---- */
 
 static struct span cut_end_mark(struct span s)
 {
@@ -60,11 +150,16 @@ static struct span cut_end_mark(struct span s)
 	size_t n = sizeof(mark) - 1;
 
 	if (s.n >= n && !memcmp(s.p + s.n - n, mark, n))
-		return prep_walk_trim((struct span){s.p, s.n - n});
+		return trim((struct span){s.p, s.n - n});
 	return s;
 }
 
 static const char call_word[] = "<functioncall>";
+
+static int read_call(struct prep_row *r, struct span s, struct prep_msg *m)
+{
+	return prep_call_text(r, json_piece_text(s, r->arena, NULL), m);
+}
 
 /* The calls behind the first <functioncall> of an answer, each with a word of its own. 0: a piece
  * between the words is no call; then a word stands inside of an argument, or nothing is right. */
@@ -76,7 +171,7 @@ static int read_calls(struct prep_row *r, struct span s, struct prep_msg *m)
 		const char *next = prep_find(s, call_word);
 		struct span piece = {s.p, next ? (size_t)(next - s.p) : s.n};
 
-		if (!prep_call_text(r, cut_end_mark(prep_walk_trim(piece)), m)) {
+		if (!read_call(r, cut_end_mark(trim(piece)), m)) {
 			prep_undo_calls(r, m, &before);
 			return 0;
 		}
@@ -92,17 +187,17 @@ static void read_answer(struct prep_row *r, struct span body, struct prep_msg *m
 	const char *call;
 
 	body = cut_end_mark(body);
-	m->content = prep_text_plain(body);
+	m->content = prep_text_spelled(body);
 	call = prep_find(body, call_word);
 	if (!call)
 		return;
 	calls = from(body, call + sizeof(call_word) - 1);
-	if (!read_calls(r, calls, m) && !prep_call_text(r, calls, m)) {
+	if (!read_calls(r, calls, m) && !read_call(r, calls, m)) {
 		prep_count(r, PREP_CALL_TEXT, 1);
 		prep_note(r, "a <functioncall> without a name stays text (call-text)");
 		return;
 	}
-	m->content.text = prep_walk_trim((struct span){body.p, (size_t)(call - body.p)});
+	m->content.lit = trim((struct span){body.p, (size_t)(call - body.p)});
 }
 
 /* 1, 0 cut, -1. */
@@ -115,17 +210,17 @@ static int read_turn(struct prep_row *r, enum prep_role role, struct span body)
 	case PREP_CUT: return 0;
 	case PREP_TAKE: break;
 	}
-	body = prep_walk_trim(body);
+	body = trim(body);
 	if (role == PREP_ASSISTANT)
 		read_answer(r, body, &m);
 	else
-		m.content = prep_text_plain(body);
+		m.content = prep_text_spelled(body);
 	return prep_conv_put(r, &m);
 }
 
 static int read_chat(struct prep_row *r, struct span chat)
 {
-	struct span s = prep_walk_trim(chat);
+	struct span s = trim(chat);
 	int rc = 1;
 
 	if (s.n && marker_at(s) < 0) {
@@ -227,5 +322,5 @@ int prep_read_glaive(struct prep_row *r)
 		return err_set(r->e, "type", "chat: expected a string, not %s", json_kind(v));
 	if (read_system(r) < 0)
 		return -1;
-	return read_chat(r, json_text(v, r->arena, NULL)) < 0 ? -1 : 0;
+	return read_chat(r, prep_text_respell(v, &r->text, r->arena)) < 0 ? -1 : 0;
 }

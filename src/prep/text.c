@@ -12,7 +12,12 @@
 
 struct prep_text prep_text_of(struct span v)
 {
-	return (struct prep_text){.lit = v};
+	return prep_text_spelled(json_inside(v));
+}
+
+struct prep_text prep_text_spelled(struct span s)
+{
+	return (struct prep_text){.lit = s};
 }
 
 struct prep_text prep_text_plain(struct span decoded)
@@ -27,30 +32,71 @@ int prep_text_given(const struct prep_text *t)
 
 int prep_text_some(const struct prep_text *t)
 {
-	return t->lit.n > 2 || t->text.n > 0;
+	return t->lit.n > 0 || t->text.n > 0;
 }
 
 struct span prep_text_decode(struct prep_text *t, struct arena *a)
 {
 	if (t->lit.p && !t->text.p)
-		t->text = json_text(t->lit, a, NULL);
+		t->text = json_piece_text(t->lit, a, NULL);
 	return t->text;
 }
 
 void prep_text_add(struct buf *out, const struct prep_text *t)
 {
 	if (t->lit.p && !t->text.p)
-		json_str(out, t->lit, NULL);
+		json_piece(out, t->lit, NULL);
 	else
 		buf_add(out, t->text.p, t->text.n);
 }
 
 void prep_text_write(struct buf *out, const struct prep_text *t)
 {
-	if (t->lit.p)
-		buf_add(out, t->lit.p, t->lit.n);
-	else
+	char *to;
+
+	if (!t->lit.p) {
 		buf_add_json(out, t->text.p ? t->text.p : "", t->text.n);
+		return;
+	}
+	to = buf_room(out, t->lit.n + 2);
+	to[0] = to[t->lit.n + 1] = '"';
+	memcpy(to + 1, t->lit.p, t->lit.n);
+	out->len += t->lit.n + 2;
+}
+
+/* Whether p[0..64) has an escape that may stand for what needs none, or has another form. One fixed
+ * loop on bytes, so that the compiler takes many at a time. p[64] is read too. */
+static int may_hold_other(const char *p)
+{
+	unsigned char found = 0;
+
+	for (int i = 0; i < 64; i++)
+		found |= (unsigned char)((p[i] == '\\') & ((p[i + 1] == 'u') | (p[i + 1] == '/')));
+	return found;
+}
+
+static int has_other(struct span s)
+{
+	const char *p = s.p, *end = p + s.n;
+
+	while (end - p > 64 && !may_hold_other(p))
+		p += 64;
+	for (; end - p > 1; p++)
+		if (*p == '\\' && (p[1] == 'u' || p[1] == '/'))
+			return 1;
+	return 0;
+}
+
+struct span prep_text_respell(struct span v, struct buf *work, struct arena *a)
+{
+	struct span s = json_inside(v), text;
+
+	if (!has_other(s))
+		return s;
+	text = json_piece_text(s, a, NULL);
+	buf_reset(work);
+	buf_add_json(work, text.p, text.n);
+	return json_inside((struct span){arena_dup(a, work->data, work->len), work->len});
 }
 
 void prep_add_json(struct buf *out, struct span json)
@@ -363,7 +409,7 @@ static int count_marks(struct span s, int literal, struct prep_marks *m)
  * marks stand in the literal as they do in the text. */
 void prep_marks_of(struct prep_text *t, struct arena *a, struct prep_marks *m)
 {
-	if (t->text.p || !t->lit.p || !count_marks((struct span){t->lit.p + 1, t->lit.n - 2}, 1, m))
+	if (t->text.p || !t->lit.p || !count_marks(t->lit, 1, m))
 		count_marks(prep_text_decode(t, a), 0, m);
 }
 

@@ -6,8 +6,8 @@
  *	- bare NaN, Infinity, -Infinity, which exporters write and JSON does not know, become null
  * Each is counted. \u0000 is a character like others.
  *
- * A struct prep_text is one text as the input spelled it (a JSON string literal), or a piece of a
- * decoded one. The literal is what gets written, so that escapes stay; most are never decoded,
+ * A struct prep_text is one text as the input spelled it (in a JSON string literal), or a piece of a
+ * decoded one. The spelling is what gets written, so that escapes stay; most are never decoded,
  * which would cost as much as all the rest.
  */
 #ifndef E3_PREP_TEXT_H
@@ -20,12 +20,13 @@
 struct arena;
 
 struct prep_text {
-	struct span lit;  /* with its quotes; p NULL: write `text` */
+	struct span lit;  /* between its quotes; p NULL: write `text` */
 	struct span text; /* decoded; p NULL: not yet, or there is no text at all (null, missing) */
 };
 
-/* v is a clean JSON string. */
+/* v is a clean JSON string; s what stands in one, or a piece of it that cuts no escape. */
 struct prep_text prep_text_of(struct span v);
+struct prep_text prep_text_spelled(struct span s);
 /* A text without a spelling of its own: a piece of another one. */
 struct prep_text prep_text_plain(struct span decoded);
 /* Whether there is a text at all; whether it has a character. */
@@ -36,6 +37,10 @@ struct span prep_text_decode(struct prep_text *t, struct arena *a);
 /* Adds it as JSON; decoded. */
 void prep_text_write(struct buf *out, const struct prep_text *t);
 void prep_text_add(struct buf *out, const struct prep_text *t);
+
+/* What stands in v, a clean JSON string, with the escapes that JSON demands, each in one form, and no
+ * others: in a, where they are not so already. */
+struct span prep_text_respell(struct span v, struct buf *work, struct arena *a);
 
 /* Adds valid JSON text that may stand on several lines: then without the blanks between its tokens,
  * since a record is one line. */
