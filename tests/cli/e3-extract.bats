@@ -336,7 +336,6 @@ load extract
 }
 
 @test "what is wrong with SGLang's settings is told before anything is sent" {
-	command -v python3 >/dev/null || skip "no python3"
 	cat >"$T/server.py" <<-'END'
 	import sys
 	from http.server import BaseHTTPRequestHandler, HTTPServer

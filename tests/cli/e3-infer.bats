@@ -151,7 +151,7 @@ open("asked", "w").close()' >port 3>&- &
 @test "chat on the server's side, with the ids that it returns, and without" {
 	serve --api vllm
 	rows 6 >in
-	e3-infer -q --server "$U" --max-new-tokens 32 -o out in || skip "e3-sim serves no chat"
+	e3-infer -q --server "$U" --max-new-tokens 32 -o out in
 	once 6 out
 	jq -e '.generations[0].output_ids | length > 0' out >/dev/null
 	e3-infer -q --no-ids --server "$U" --max-new-tokens 32 -o out2 in

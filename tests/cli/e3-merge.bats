@@ -222,7 +222,6 @@ ids() {
 }
 
 @test "the hash is xxHash's" {
-	command -v xxhsum >/dev/null || skip "xxhsum is not installed"
 	some 50 >a
 	e3-merge -q -o out --manifest m a
 	[ "$(jq -r '.outputs[0].xxh64' m)" = "$(xxhsum -H1 out | cut -c1-16)" ]

@@ -334,7 +334,6 @@ texts() {
 }
 
 @test "a full disk ends the run" {
-	[ -e /dev/full ] || skip "no /dev/full here"
 	ask 1 >rows
 	run -1 e3-prep -q -o /dev/full rows
 	[[ $output == *"No space"* ]]

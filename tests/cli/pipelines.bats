@@ -393,7 +393,6 @@ real() { # OUT MAKE'S...
 }
 
 @test "GNU parallel: four shards make the set of one machine, as e3(7) says" {
-	command -v parallel >/dev/null || skip "no parallel"
 	"$E3_BIN/e3-sim" --model pipelines/demo/model >"$T/port" 2>/dev/null 3>&- &
 	SIM=$!
 	while [ ! -s "$T/port" ]; do sleep 0.05; done
