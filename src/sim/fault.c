@@ -126,7 +126,7 @@ static int unknown(const char *text, size_t n, struct err *e)
 {
 	struct near near = {.word = {text, n}};
 
-	return err_set(e, "fault", "--fault %.*s: no such fault (--faults lists them)%s",
+	return err_set(e, "usage", "--fault %.*s: no such fault (--faults lists them)%s",
 	    n < 40 ? (int)n : 40, text, near_among(&near, fault_name));
 }
 
@@ -142,16 +142,16 @@ int fault_add(struct fault_plan *p, const char *text, struct err *e)
 		return unknown(text, name, e);
 	if (!text[name])
 		return err_set(
-		    e, "fault", "--fault %s: expected %s=RATE or %s@N", text, text, text);
+		    e, "usage", "--fault %s: expected %s=RATE or %s@N", text, text, text);
 	r.kind = (enum fault)kind;
 	r.arg = fault_table[kind].arg;
 	n = strcspn(when, ":");
 	if (parse_when(&r, text[name], when, n) < 0)
 		return err_set(
-		    e, "fault", "--fault %s: expected a rate from 0 to 1 or a number", text);
+		    e, "usage", "--fault %s: expected a rate from 0 to 1 or a number", text);
 	if (when[n] && (!fault_table[kind].arg_name ||
 			   num_u64(when + n + 1, strlen(when + n + 1), &r.arg) < 0))
-		return err_set(e, "fault", "--fault %s: expected %s behind the colon", text,
+		return err_set(e, "usage", "--fault %s: expected %s behind the colon", text,
 		    fault_table[kind].arg_name ? fault_table[kind].arg_name : "nothing");
 	p->v = xgrow(p->v, &p->cap, p->n + 1, sizeof(*p->v));
 	p->v[p->n++] = r;

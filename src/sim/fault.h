@@ -124,7 +124,7 @@ struct fault_hits {
 	uint64_t arg[FAULTS];
 };
 
-/* One --fault. Class "fault". */
+/* One --fault. Class "usage". */
 int fault_add(struct fault_plan *p, const char *text, struct err *e);
 void fault_draw(const struct fault_plan *p, uint64_t number, struct fault_hits *out);
 void fault_free(struct fault_plan *p);

@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 		opt_misuse(
 		    &program, "--latency, --tokens-per-second and --call-rate can't be that");
 	if (sim_open(&s, &o, &e) < 0) {
-		if (strcmp(e.class, "fault") == 0)
+		if (prog_status(&e) == EXIT_MISUSE)
 			opt_misuse(&program, "%s", e.msg);
 		goto out;
 	}

@@ -67,15 +67,14 @@ static int read_layers(struct states_spec *s, const struct opt_list *l, struct e
 	uint64_t k;
 
 	if (l->n > STATES_LAYERS)
-		return err_set(e, "layers", "--layers: at most %d", STATES_LAYERS);
+		return err_set(e, "usage", "--layers: at most %d", STATES_LAYERS);
 	s->nlayers = 0;
 	for (size_t i = 0; i < l->n; i++) {
-		if (num_u64(l->v[i], strlen(l->v[i]), &k) < 0 || k >= s->total ||
-		    (i > 0 && k <= s->layer[i - 1]))
-			return err_set(e, "layers",
-			    "--layers %s: expected rising numbers below "
-			    "the model's %u layers",
-			    l->v[i], (unsigned)s->total);
+		if (num_u64(l->v[i], strlen(l->v[i]), &k) < 0 || (i > 0 && k <= s->layer[i - 1]))
+			return err_set(e, "usage", "--layers %s: expected rising numbers", l->v[i]);
+		if (k >= s->total)
+			return err_set(e, "layers", "--layers %s: the model has %u layers", l->v[i],
+			    (unsigned)s->total);
 		s->layer[s->nlayers++] = (uint32_t)k;
 	}
 	return 0;

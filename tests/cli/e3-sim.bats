@@ -489,15 +489,15 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 @test "misuse exits 2, what can't be opened exits 1" {
 	for o in "" "--model" "--model $MODEL --port 70000" "--model $MODEL --api x" \
 		"--model $MODEL --latency -1" "--model $MODEL --call-rate 2" "--model $MODEL --mode" \
-		"--model $MODEL --fault nope=1" "--model $MODEL --fault reset" "--model $MODEL --fault reset=2"; do
+		"--model $MODEL --fault nope=1" "--model $MODEL --fault reset" "--model $MODEL --fault reset=2" \
+		"--model $MODEL --layers 5,3" "--model $MODEL --layers 2,x"; do
 		run "$E3_BIN/e3-sim" $o
 		[ "$status" -eq 2 ] || { echo "$o: $status"; false; }
 		[[ $output = e3-sim:* ]]
 	done
 	run "$E3_BIN/e3-sim" --model $MODEL --fault resett=1
 	[ "${lines[0]}" = "e3-sim: --fault resett: no such fault (--faults lists them): did you mean reset?" ]
-	for o in "--model $T/none" "--model $MODEL --layers 5,3" \
-		"--model $MODEL --layers 8" "--model $MODEL --host 256.0.0.1"; do
+	for o in "--model $T/none" "--model $MODEL --layers 8" "--model $MODEL --host 256.0.0.1"; do
 		run "$E3_BIN/e3-sim" $o
 		[ "$status" -eq 1 ] || { echo "$o: $status"; false; }
 		[[ $output = e3-sim:* ]]

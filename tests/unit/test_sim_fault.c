@@ -47,7 +47,7 @@ static void spellings(void **state)
 			assert_int_equal(p.v[0].to, rows[i].to);
 			assert_int_equal(p.v[0].arg, rows[i].arg);
 		} else {
-			assert_string_equal(e.class, "fault");
+			assert_string_equal(e.class, "usage");
 			assert_non_null(strstr(e.msg, "--fault"));
 		}
 		fault_free(&p);
