@@ -1,7 +1,9 @@
 #include "extract/options.h"
 
+#include "base/err.h"
 #include "extract/index.h"
 #include "extract/layout.h"
+#include "http/http.h"
 
 #define AT(member) offsetof(struct extract_opts, member)
 
@@ -61,17 +63,53 @@ static void need(const void *given, const char *option, const char *why)
 		opt_misuse(&extract_prog, "%s needs %s", why, option);
 }
 
+static void lack(struct buf *missing, int given, const char *option)
+{
+	if (!given)
+		buf_addf(missing, "%s%s", missing->len > 0 ? ", " : "", option);
+}
+
+static void need_all(struct buf *missing, const char *why)
+{
+	need(missing->len > 0 ? NULL : missing, buf_cstr(missing), why);
+	buf_free(missing);
+}
+
+/* What a run needs, in one message. sglang-json tells neither how it counts layers nor how wide one
+ * is, and delivers no last state beside others. */
+static void check_missing(const struct extract_opts *o)
+{
+	int json = o->backend == BACKEND_JSON, unsaid = o->backend < 0;
+	struct buf m = {0};
+
+	lack(&m, !unsaid, "--backend " BACKENDS);
+	lack(&m, o->servers.n > 0, "--server URL");
+	lack(&m, json || o->dump_dir,
+	    unsaid ? "--dump-dir DIR (not for sglang-json)" : "--dump-dir DIR");
+	if (!json)
+		lack(&m, o->backend == BACKEND_DUMP || o->layers.n > 0 || o->model,
+		    "--layers K,... as the server captures them (or --model DIR for the usual "
+		    "three)");
+	lack(&m, !json || o->model, "--model DIR");
+	lack(&m, !json || o->layer_ids != LAYERS_UNSAID, "--layer-ids in|out");
+	lack(&m, !json || o->no_last, "--no-last");
+	lack(&m, o->layout >= 0, "--layout " LAYOUTS);
+	lack(&m, o->out_dir != NULL, "--out-dir DIR");
+	need_all(&m, json ? "sglang-json" : "extraction");
+}
+
 static void check_extract(const struct extract_opts *o)
 {
-	if (o->backend < 0)
-		opt_misuse(
-		    &extract_prog, "say how the server hands out states: --backend " BACKENDS);
-	need(o->servers.n > 0 ? o : NULL, "--server", "extraction");
-	need(o->out_dir, "--out-dir", "extraction");
-	if (o->layout < 0)
-		opt_misuse(&extract_prog, "say whose files to write: --layout " LAYOUTS);
-	if (o->backend != BACKEND_JSON)
-		need(o->dump_dir, "--dump-dir", "this backend");
+	struct err e;
+
+	check_missing(o);
+	for (size_t i = 0; i < o->servers.n; i++)
+		if (http_check_url(o->servers.v[i], &e) < 0)
+			opt_misuse(&extract_prog, "--server: %s", e.msg);
+	if (o->backend == BACKEND_VLLM && o->layer_ids == LAYERS_OUT)
+		opt_misuse(&extract_prog,
+		    "vLLM counts layers by what enters them: leave out --layer-ids out, and give "
+		    "--layers as the server was started with");
 	if (o->resume)
 		need(o->flow.output, "-o", "--resume");
 	if (o->retry_rejects && !o->resume)
@@ -80,6 +118,15 @@ static void check_extract(const struct extract_opts *o)
 		opt_misuse(&extract_prog, "--redo needs --resume");
 	if (o->records)
 		opt_misuse(&extract_prog, "--records goes with --verify and --convert");
+}
+
+static void check_convert(const struct extract_opts *o)
+{
+	struct buf m = {0};
+
+	lack(&m, o->layout >= 0, "--layout " LAYOUTS);
+	lack(&m, o->out_dir != NULL, "--out-dir DIR");
+	need_all(&m, "--convert");
 }
 
 void options_parse(struct extract_opts *o, int argc, char **argv)
@@ -111,13 +158,10 @@ void options_parse(struct extract_opts *o, int argc, char **argv)
 			    o->keep.v[i]);
 	if (o->verify && o->convert)
 		opt_misuse(&extract_prog, "--verify and --convert are two runs");
-	if (o->convert) {
-		need(o->out_dir, "--out-dir", "--convert");
-		if (o->layout < 0)
-			opt_misuse(&extract_prog, "say whose files to write: --layout " LAYOUTS);
-	} else if (!o->verify) {
+	if (o->convert)
+		check_convert(o);
+	else if (!o->verify)
 		check_extract(o);
-	}
 }
 
 void options_free(struct extract_opts *o)

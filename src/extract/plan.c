@@ -9,21 +9,24 @@ static const char *const norms[] = {"before", "after"};
 
 /* ---- from the options ---- */
 
+/* What the command line alone shows to be wrong, before a file or a server is asked. */
+static int misuse(struct err *e)
+{
+	e->class = "usage";
+	return -1;
+}
+
 /* EAGLE-3's default choice, as what enters layers 2, n/2 and n-3 (ref: SpecForge, speculators). */
 static int default_layers(struct plan *p, struct err *e)
 {
 	int64_t n = p->config.num_hidden_layers;
 	int shift = p->o->layer_ids == LAYERS_OUT ? 1 : 0;
 
-	if (n < 8 && p->o->model)
+	if (n < 8)
 		return err_set(e, "layers",
 		    "%s/config.json: no num_hidden_layers of 8 or more, for the usual three: give "
 		    "--layers",
 		    p->o->model);
-	if (n < 8)
-		return err_set(e, "layers",
-		    "which layers does the server capture? Give --layers, or --model "
-		    "for the usual three");
 	p->set.layer[0] = 2 - shift;
 	p->set.layer[1] = (int)(n / 2) - shift;
 	p->set.layer[2] = (int)n - 3 - shift;
@@ -42,7 +45,9 @@ static int read_layers(struct plan *p, struct err *e)
 		buf_addf(&text, "%s%s", i > 0 ? "," : "", p->o->layers.v[i]);
 	rc = setinfo_read_layers(&p->set, (struct span){text.data, text.len}, e);
 	buf_free(&text);
-	return rc < 0 ? err_prefix(e, "--layers: ") : 0;
+	if (rc < 0)
+		err_prefix(e, "--layers: ");
+	return rc < 0 ? misuse(e) : 0;
 }
 
 static int check_layers(const struct plan *p, struct err *e)
@@ -112,34 +117,22 @@ int plan_open(struct plan *p, const struct extract_opts *o, struct err *e)
 	if (load_model(p, e) < 0 || read_layers(p, e) < 0)
 		return -1;
 	p->set.hidden = p->config.hidden_size > 0 ? (uint64_t)p->config.hidden_size : 0;
-	if (o->backend == BACKEND_JSON && p->set.last)
-		return err_set(e, "layout",
-		    "sglang-json delivers no last state beside aux layers: add --no-last, with "
-		    "--layout seed or compact");
 	if (o->backend == BACKEND_JSON && p->set.hidden == 0)
 		return err_set(e, "layers",
 		    "sglang-json does not tell how wide a layer is, and so not whether aux layers "
-		    "came or the last one alone: %s",
-		    o->model ? "and --model's config.json has no hidden_size" : "give --model");
+		    "came or the last one alone; %s/config.json has no hidden_size",
+		    o->model);
 	if (o->backend == BACKEND_VLLM) {
-		if (p->set.convention == LAYERS_OUT)
-			return err_set(e, "layers",
-			    "vLLM counts layers by what enters them: leave out --layer-ids out, "
-			    "and "
-			    "give --layers as the server was started with");
 		p->set.convention = LAYERS_IN;
 		if (p->delivered == NORM_UNSAID)
 			p->delivered = NORM_BEFORE;
 	}
-	if (o->backend == BACKEND_JSON && p->set.convention == LAYERS_UNSAID)
-		return err_set(e, "layers",
-		    "SGLang's models count layers in either way: say --layer-ids in or out");
 	if (check_layers(p, e) < 0)
 		return -1;
 	/* a dump may still say what is missing */
-	return o->backend == BACKEND_DUMP && (p->set.nlayers == 0 || p->delivered == NORM_UNSAID)
-		   ? 0
-		   : settle_norm(p, e);
+	if (o->backend == BACKEND_DUMP && (p->set.nlayers == 0 || p->delivered == NORM_UNSAID))
+		return 0;
+	return settle_norm(p, e) < 0 ? misuse(e) : 0;
 }
 
 int plan_convert(

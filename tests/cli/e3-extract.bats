@@ -162,33 +162,37 @@ load extract
 @test "layers and norm that a layout can't hold are refused before anything is sent" {
 	serve
 	records 3 >"$T/in"
-	refuse() {
-		run extract "$@" "$T/in"
-		[ "$status" -ne 0 ]
+	refuse() { # what the command line alone shows is misuse
+		run extract "${@:2}" "$T/in"
+		[ "$status" -eq "$1" ]
 		[ ! -e "$T/manifest.json" ]
 	}
-	refuse specforge
+	refuse 2 specforge
 	[[ "$output" == *"after the final norm and it comes before: add --apply-norm"* ]]
-	refuse speculators --apply-norm
+	refuse 2 speculators --apply-norm
 	[[ "$output" == *"before the final norm: leave out --apply-norm" ]]
-	refuse speculators --norm after
+	refuse 2 speculators --norm after
 	[[ "$output" == *"no way back: write --layout specforge or modelopt" ]]
-	refuse specforge --apply-norm --norm after
+	refuse 2 specforge --apply-norm --norm after
 	[[ "$output" == *"leave out --apply-norm"* ]]
-	refuse specforge --no-last
+	refuse 2 specforge --no-last
 	[[ "$output" == *"--no-last"* ]]
-	refuse specforge --apply-norm --layers 2,4
+	refuse 2 specforge --apply-norm --layers 2,4
 	[[ "$output" == *"exactly 3 aux layers, not 2"* ]]
-	refuse seed --layers 2,4,9
+	refuse 1 seed --layers 2,4,9
 	[[ "$output" == *"the model has 8 layers"* ]]
-	refuse seed --layers 4,2
+	refuse 2 seed --layers 4,2
 	[[ "$output" == *"ascend"* ]]
-	refuse seed --layers 2,4,8
+	refuse 1 seed --layers 2,4,8
 	[[ "$output" == *"leave it out of --layers"* ]]
-	refuse seed --layers 1,3,4 --layer-ids out
-	[[ "$output" == *"vLLM counts layers by what enters them: leave out --layer-ids out, and give --layers as the server was started with" ]]
-	refuse seed --layers x
+	refuse 2 seed --layers 1,3,4 --layer-ids out
+	[[ "$output" == *"vLLM counts layers by what enters them: leave out --layer-ids out, and give --layers as the server was started with"* ]]
+	refuse 2 seed --layers x
 	[[ "$output" == *"expected numbers of layers"* ]]
+	refuse 2 seed --apply-norm --no-last
+	[[ "$output" == *"--apply-norm is for the last layer, and --no-last leaves it out" ]]
+	refuse 2 seed --server ftp://x
+	[[ "$output" == *"--server: not a server's URL (http://HOST:PORT)"* ]]
 }
 
 @test "--no-last: aux alone, also from a server that delivers the last layer too" {
@@ -308,17 +312,10 @@ load extract
 	json --no-last --layer-ids in
 	verify seed
 	[ "$(jq -c '[.dtype,.hidden_size,.last]' "$T/seed/manifest.json")" = '["f32",64,false]' ]
-	run json --layer-ids in
-	[ "$status" -eq 1 ]
-	[[ "$output" == *"no last state"* ]]
-	run json --no-last
-	[ "$status" -eq 1 ]
-	[[ "$output" == *"--layer-ids"* ]]
 	# 64 values could be one layer, or two of 32
-	run e3-extract --backend sglang-json --server "$U" --layers 2,4 --layer-ids in --no-last --layout seed \
-		--out-dir "$T/x" "$T/in"
-	[ "$status" -eq 1 ]
-	[[ "$output" == *"whether aux layers came or the last one alone: give --model" ]]
+	run e3-extract --backend sglang-json --server "$U" --layers 2,4 --layout seed --out-dir "$T/x" "$T/in"
+	[ "$status" -eq 2 ]
+	[ "${lines[0]}" = "e3-extract: sglang-json needs --model DIR, --layer-ids in|out, --no-last" ]
 	mkdir "$T/bare"
 	echo '{"num_hidden_layers":7}' >"$T/bare/config.json"
 	run json --no-last --layer-ids in --model "$T/bare"
@@ -326,7 +323,7 @@ load extract
 	[[ "$output" == *"bare/config.json: no num_hidden_layers of 8 or more"*": give --layers" ]]
 	run json --no-last --layer-ids in --model "$T/bare" --layers 2,4
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"alone: and --model's config.json has no hidden_size" ]]
+	[[ "$output" == *"alone; $T/bare/config.json has no hidden_size" ]]
 	stop
 	serve_json --fault hs-eagle=1
 	rm -r "$T/seed"*
@@ -466,9 +463,7 @@ load extract
 	run extract seed --model "$T" "$T/in"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *config.json* ]]
-	run e3-extract "$T/in"
-	[ "$status" -eq 2 ]
-	run e3-extract --backend vllm --server "$U" --dump-dir "$T/hs" --layout seed --out-dir "$T/x" --resume "$T/in"
+	run e3-extract --backend vllm --server "$U" --dump-dir "$T/hs" --layers 2 --layout seed --out-dir "$T/x" --resume "$T/in"
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"--resume needs -o"* ]]
 }
@@ -539,6 +534,21 @@ load extract
 	wait $run || true
 	[[ "$(sed -n 1p "$T/err")" =~ 300\ records,\ [0-9]+\ tokens\ will\ take\ [0-9.]+\ MiB\;\ the\ disk\ has ]]
 	grep -qE '^e3-extract: [0-9]+ tokens/s: the rest takes 0\.[0-9] hours$' "$T/err"
+}
+
+@test "all that is missing on the command line is told at once" {
+	lacks() {
+		run e3-extract "${@:2}"
+		[ "$status" -eq 2 ]
+		[ "${lines[0]}" = "e3-extract: $1" ] || { echo "${lines[0]}"; false; }
+	}
+	layers="--layers K,... as the server captures them (or --model DIR for the usual three)"
+	layout="--layout seed|specforge|modelopt|speculators|compact"
+	lacks "extraction needs --backend vllm|sglang-dump|sglang-json, --server URL, --dump-dir DIR (not for sglang-json), $layers, $layout, --out-dir DIR"
+	lacks "extraction needs --server URL, --dump-dir DIR, $layers, --out-dir DIR" --backend vllm --layout seed
+	lacks "extraction needs --dump-dir DIR" --backend sglang-dump --server http://a --layout seed --out-dir x
+	lacks "extraction needs $layers" --backend vllm --server http://a --dump-dir d --layout seed --out-dir x
+	lacks "--convert needs $layout, --out-dir DIR" --convert x
 }
 
 @test "a file that can't be made is found before a server is asked" {
