@@ -17,6 +17,8 @@
 #   make install        DESTDIR and prefix are honoured
 #   make deb            a Debian package of what make install puts down, into build/
 #   make deps           the Debian packages that building and running need
+#   make clean          removes what was built, and the demo's output
+#   make help           this text
 #
 # Another build tree: make BUILD=build/NAME SAN=-fsanitize=...   The whole commands: make V=1
 
@@ -208,11 +210,14 @@ deb: deps-deb
 	@$(MAKE) --no-print-directory -j2 all
 	@pipelines/deb build
 
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
+
 clean:
 	rm -rf bin build demo-out demo-out-real
 
 .PHONY: all tests flags oracle-drivers check check-asan check-tsan check-valgrind check-oracle check-chaos check-tokenizer check-vllm fuzz bench bench-tokenizer demo demo-real deps \
-    deps-check deps-coverage deps-deb coverage check-all install deb clean
+    deps-check deps-coverage deps-deb coverage check-all install deb help clean
 .SECONDARY:
 
 -include $(OBJ:.o=.d) $(UNIT:=.d) $(ORACLE:=.d)

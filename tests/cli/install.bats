@@ -29,6 +29,17 @@ installed() {
 	[ -z "$(find . ! -type d ! -perm -444)" ]
 }
 
+@test "make help is the head of the Makefile, and names targets that there are" {
+	run make help
+	[ "$status" = 0 ]
+	[ "${lines[0]}" = "e3: Unix filters that make the training data of EAGLE-3 drafters." ]
+	for target in $(sed -nE 's/^  make ([a-z-]+).*/\1/p' <<<"$output"); do
+		grep -qE "^$target:" Makefile || { echo "no target $target"; false; }
+	done
+	[[ "$output" == *"make check-oracle "* ]]
+	[[ "$output" == *"V=1" ]]
+}
+
 @test "the installed completions complete" {
 	installed prefix=/usr
 	cat >"$T/try" <<-'END'
