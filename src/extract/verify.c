@@ -106,7 +106,7 @@ static int work(void *ctx, void *thread, struct flow_job *job)
 		return 0;
 	job->user[0] = v->records && records_find(v->records, job->id);
 	if (verify_file(v, &t->line, &why) == 0)
-		return flow_drop(job, "good");
+		return flow_drop(job, "found good");
 	job->verdict = FLOW_OUT;
 	bad_line(job, &t->rec, &why);
 	return 0;
@@ -138,7 +138,8 @@ static void say_missing(const struct verify *v, const struct extract_opts *o, ui
 		    o->verify);
 }
 
-static int finish(struct flow *f, struct err *e)
+/* The bad ones are the output, so that the good ones are what was dropped: nobody has to know. */
+static int finish(const struct extract_opts *o, struct flow *f, struct err *e)
 {
 	struct flow_totals t = flow_totals(f);
 
@@ -152,6 +153,9 @@ static int finish(struct flow *f, struct err *e)
 	if (t.dropped == 0) /* the index is lost, or it is another file: no set is empty */
 		return err_set(e, "verify", "no file was checked: the index has no %srecord",
 		    t.rejected > 0 ? "good " : "");
+	if (!o->flow.quiet)
+		say("%s: all %llu files of the index are good", o->verify,
+		    (unsigned long long)t.dropped);
 	return 0;
 }
 
@@ -173,7 +177,7 @@ int verify_run(const struct extract_opts *o)
 	    (!o->records || records_load(&records, o->records, &e) == 0) &&
 	    (f = flow_open(extract_prog.name, &opt, &e)) && flow_run(f, &ops, &v, &e) == 0) {
 		say_missing(&v, o, flow_totals(f).out + flow_totals(f).dropped);
-		rc = finish(f, &e);
+		rc = finish(o, f, &e);
 	} else {
 		flow_abort(f);
 	}
