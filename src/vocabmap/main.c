@@ -27,7 +27,8 @@ struct vocabmap_opts {
 	int layout, count_all;
 };
 
-#define AT(member) offsetof(struct vocabmap_opts, member)
+#define AT(member)  offsetof(struct vocabmap_opts, member)
+#define DRAFT_USUAL 32000 /* EAGLE-3's usual draft_vocab_size */
 
 static const struct opt own[] = {
     {"draft-vocab", 0, OPT_U64, AT(draft), "N", "tokens of the drafter (default: 32000)", 1,
@@ -193,8 +194,10 @@ static int set_target(struct run *r, struct err *e)
 		opt_misuse(
 		    &prog, "the target's vocabulary is not known: give --target-vocab or --model");
 	if (o->draft > r->counts.vocab)
-		opt_misuse(&prog, "--draft-vocab %llu is more than the target's %llu",
-		    (unsigned long long)o->draft, (unsigned long long)r->counts.vocab);
+		opt_misuse(&prog, "--draft-vocab %llu%s is more than the target's %llu%s",
+		    (unsigned long long)o->draft, o->draft == DRAFT_USUAL ? ", the default," : "",
+		    (unsigned long long)r->counts.vocab,
+		    o->draft == DRAFT_USUAL ? ": give --draft-vocab N" : "");
 	return o->include ? read_forced(r, o->include, e) : 0;
 }
 
@@ -311,7 +314,7 @@ static void name_files(struct vocabmap_opts *o)
 
 int main(int argc, char **argv)
 {
-	struct vocabmap_opts o = {.flow = FLOW_OPT_DEFAULT, .draft = 32000};
+	struct vocabmap_opts o = {.flow = FLOW_OPT_DEFAULT, .draft = DRAFT_USUAL};
 	struct run r = {.o = &o};
 	struct err e;
 

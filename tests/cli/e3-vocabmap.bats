@@ -84,6 +84,9 @@ vm() {
 		run e3-vocabmap --target-vocab 10 --draft-vocab=$n in
 		[ "$status" -eq 2 ]
 	done
+	run e3-vocabmap --target-vocab 10 in
+	[ "$status" = 2 ]
+	[ "${lines[0]}" = "e3-vocabmap: --draft-vocab 32000, the default, is more than the target's 10: give --draft-vocab N" ]
 	run e3-vocabmap --draft-vocab 2 in
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"--target-vocab or --model"* ]]
