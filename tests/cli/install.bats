@@ -121,3 +121,17 @@ installed() {
 	[ "$status" = 1 ]
 	[ "${lines[-1]}" = "3 passed, 1 failed" ]
 }
+
+@test "tests/run tells why a unit test was skipped" {
+	[ -x "$E3_BUILD/unit/test_bpe_kimi" ] || skip "the unit tests are not built"
+	mkdir -p "$T/build/unit"
+	for t in tests/unit/test_*.c; do
+		printf '#!/bin/sh\necho ok 1 - a\n' >"$T/build/unit/$(basename "$t" .c)"
+	done
+	chmod +x "$T"/build/unit/*
+	cp "$E3_BUILD/unit/test_bpe_kimi" "$T/build/unit/"
+	E3_BUILD=$T/build E3_SHARED=$T/nowhere run tests/run unit
+	[ "$status" = 0 ]
+	[[ "$output" == *"    ok 2 - knows_the_folder # SKIP no E3_SHARED/models/kimi-k2.5"* ]]
+	[[ "$output" == *" 0 failed, 7 skipped" ]]
+}

@@ -291,7 +291,7 @@ static void help_on_a_full_disk(void **state)
 
 	(void)state;
 	if (access("/dev/full", W_OK) < 0)
-		skip();
+		skip("there is no /dev/full");
 	for (size_t i = 0; i < LEN(t); i++) {
 		const char *args[] = {t[i], NULL};
 		struct call c = {&prog, args};
@@ -489,7 +489,7 @@ static void progress_on_a_terminal(void **state)
 
 	(void)state;
 	if (master < 0)
-		skip();
+		skip("no terminal can be made");
 	assert_int_equal(grantpt(master) + unlockpt(master), 0);
 	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
 	assert_true(slave >= 0);

@@ -106,7 +106,7 @@ static void encodes_examples(void **state)
 
 	(void)state;
 	if (!model)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5");
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		const struct example *x = &examples[i];
 		struct bpe_text t = {x->text, strlen(x->text), x->flags};
@@ -130,7 +130,7 @@ static void knows_the_folder(void **state)
 
 	(void)state;
 	if (!model)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5");
 	assert_string_equal(bpe_family(model), "kimi");
 	assert_int_equal(bpe_vocab(model), 163840);
 	assert_int_equal(bpe_eos(model)->n, 1);
@@ -167,7 +167,7 @@ static void tells_where_tokens_start(void **state)
 
 	(void)state;
 	if (!model)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5");
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct bpe_text t = {table[i].text, strlen(table[i].text), table[i].flags};
 
@@ -191,7 +191,7 @@ static void refuses_bad_utf8(void **state)
 
 	(void)state;
 	if (!model)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5");
 	assert_int_equal(
 	    bpe_encode(model, work, (struct bpe_text){"ab\xed\xa0\x80", 5, 0}, &ids, NULL, &e), -1);
 	assert_string_equal(e.class, "utf8");
@@ -226,7 +226,7 @@ static void cuts_as_the_wrapper_does(void **state)
 
 	(void)state;
 	if (!model)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5");
 	assert_int_equal(encode_repeated("7", 25003, 0, &ids), 8335);
 	assert_true(ints_eq(&(struct ints){ids.v + 8332, 3, 0}, (int32_t[]){28193, 28193, 22}, 3));
 	assert_int_equal(encode_repeated("7", 25003, BPE_HF_COMPAT, &ids), 8335);
@@ -261,7 +261,7 @@ static void cuts_each_stretch_for_itself(void **state)
 
 	(void)state;
 	if (!model)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5");
 	for (size_t i = 0; i < LEN(rows); i++) {
 		struct buf sevens = {0}, text = {0};
 		struct ints ids = {0}, starts = {0};
@@ -291,7 +291,7 @@ static void long_pieces_take_linear_time(void **state)
 
 	(void)state;
 	if (!model)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5");
 	assert_true(encode_repeated("a", 1000000, 0, &ids) > 0);
 	assert_true(encode_repeated(" ", 1000000, 0, &ids) > 0);
 	assert_true(encode_repeated("中", 300000, 0, &ids) > 0);

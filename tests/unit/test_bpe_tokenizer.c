@@ -552,7 +552,7 @@ static void encodes_as_the_real_ones(void **state)
 		snprintf(path, sizeof(path), "%s/models/%s", shared ? shared : "../shared",
 		    rows[i].model);
 		if (access(path, F_OK) < 0)
-			skip();
+			skip("no E3_SHARED/models/%s", rows[i].model);
 		m = bpe_open(path, &e);
 		assert_non_null(m);
 		assert_ids(rows[i].model, m, rows[i].text, rows[i].ids);

@@ -209,7 +209,7 @@ static void come_back_by_other_templates(void **state)
 		snprintf(path, sizeof(path), "%s/templates/%s.jinja", shared ? shared : "../shared",
 		    others[i].template);
 		if (access(path, F_OK) < 0)
-			skip();
+			skip("no E3_SHARED/templates/%s.jinja", others[i].template);
 		folder_make(others[i].names, NULL);
 		c = chat_open(&opt, &e);
 		if (!c)

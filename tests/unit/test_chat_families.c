@@ -431,7 +431,7 @@ static void all_templates(void **state)
 	snprintf(dir, sizeof(dir), "%s/templates", shared ? shared : "../shared");
 	d = opendir(dir);
 	if (!d)
-		skip();
+		skip("no E3_SHARED/templates");
 	folder_make(names, NULL);
 	while ((f = readdir(d))) {
 		const char *dot = strrchr(f->d_name, '.');

@@ -135,7 +135,7 @@ static void renders_prompts(void **state)
 {
 	(void)state;
 	if (!kimi || !k26)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5, or no templates beside it");
 	for (size_t i = 0; i < LEN(prompts); i++) {
 		struct arena a = {0};
 		struct buf text = {0}, back = {0};
@@ -175,7 +175,7 @@ static void masks_turns(void **state)
 
 	(void)state;
 	if (!kimi)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5, or no templates beside it");
 	read_conv(&conv,
 	    M(U("What is 2+2?") "," A("Simple sum.", "4") "," U("And 3+3?") "," A("Again.", "6")),
 	    &a);
@@ -223,7 +223,7 @@ static void learns_what_the_model_wrote(void **state)
 
 	(void)state;
 	if (!kimi)
-		skip();
+		skip("no E3_SHARED/models/kimi-k2.5, or no templates beside it");
 	for (size_t i = 0; i < LEN(targets); i++) {
 		struct arena a = {0};
 		struct chat_conv conv;

@@ -11,6 +11,16 @@
 
 #include <cmocka.h>
 
+/* A skipped test says why; tests/run puts it behind the test's name. */
+#undef skip
+#define skip(...)                                          \
+	do {                                               \
+		print_message("# skipped %s: ", __func__); \
+		print_message(__VA_ARGS__);                \
+		print_message("\n");                       \
+		_skip(__FILE__, __LINE__);                 \
+	} while (0)
+
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The bytes at p are the C string want; the message shows both and the name of the row. */
