@@ -50,7 +50,8 @@ struct bpe_text {
 };
 
 /* Appends the ids. `starts`, if not NULL, gets each token's first byte in the text. Never adds BOS
- * or EOS. Class "utf8" on invalid text, "range" on more than a third of 2 GiB. */
+ * or EOS. Class "utf8" on invalid text, "range" on more than BPE_TEXT_MAX bytes. */
+#define BPE_TEXT_MAX (INT32_MAX / 3)
 int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struct ints *ids,
     struct ints *starts, struct err *e);
 

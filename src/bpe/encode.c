@@ -238,8 +238,8 @@ int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struc
 
 	w->marks = 0;
 	before = noted(&x);
-	if (t.n > INT32_MAX / 3)
-		return err_set(e, "range", "a text of more than %d bytes", INT32_MAX / 3);
+	if (t.n > BPE_TEXT_MAX)
+		return err_set(e, "range", "a text of more than %d bytes", BPE_TEXT_MAX);
 	if (ok < t.n && !(t.flags & BPE_REPLACE))
 		return err_set(e, "utf8", "not UTF-8 at byte %zu", ok + 1);
 	if (ok < t.n)

@@ -57,9 +57,14 @@ static const struct opt_prog prog = {
 static const char *const own_members[] = {
     "id", "dataset", "input_ids", "loss_mask", "seq_len", "n_prompt_tokens", "n_response_tokens"};
 
+static int is_plain(const struct tok_opts *o)
+{
+	return o->text || o->whole || o->count || o->pieces || o->decode;
+}
+
 static void check(const struct tok_opts *o)
 {
-	int plain = o->text || o->whole || o->count || o->pieces || o->decode;
+	int plain = is_plain(o);
 
 	if (!o->model)
 		opt_misuse(&prog, "--model DIR is needed");
@@ -141,15 +146,14 @@ int main(int argc, char **argv)
 {
 	struct tok_opts o = {.flow = FLOW_OPT_DEFAULT};
 	struct err e = {0};
-	int plain, rc;
+	int rc;
 
 	opt_parse(&prog, argc, argv, &o);
 	check(&o);
-	o.flow.report = o.show;
+	o.flow.report = o.show || is_plain(&o);
 	if (o.template)
 		opt_list_add(&o.flow.inputs, o.template);
-	plain = o.text || o.whole || o.count || o.pieces || o.decode;
-	rc = plain ? tok_text(&o, &e) : records(&o, &e);
+	rc = is_plain(&o) ? tok_text(&o, &e) : records(&o, &e);
 	opt_list_free(&o.flow.files);
 	opt_list_free(&o.flow.inputs);
 	opt_list_free(&o.keep);

@@ -1,7 +1,8 @@
 /* Plain text to ids and back: --text, --whole, --count, --pieces, --decode.
  *
  * A text is a line, without its LF or CRLF, or with --whole a file as it is. Unlike records, an
- * empty line is a text too, so that lines out answer to lines in. */
+ * empty line is a text too, so that lines out answer to lines in. No more of a text is read than it
+ * may have. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +12,13 @@
 #include "base/utf8.h"
 #include "bpe/bpe.h"
 #include "io/in.h"
+#include "io/lines.h"
 #include "io/out.h"
 #include "tokenize/tokenize.h"
 #include "json/ids.h"
 
-#define BLOCK (256u << 10)
+#define BLOCK	 (256u << 10)
+#define LINE_END 2 /* CR LF */
 
 static const char bom[] = {'\xef', '\xbb', '\xbf'};
 
@@ -37,6 +40,7 @@ struct texts {
 	const struct tok_opts *opt;
 	struct bpe *bpe;
 	unsigned flags;
+	size_t max; /* bytes of a text */
 	struct out *out;
 	struct thread *thread;
 	uint64_t texts, bytes, tokens;
@@ -92,6 +96,20 @@ static size_t last_line_end(const struct buf *b, size_t from)
 	return 0;
 }
 
+static int fail_at(const struct texts *t, const struct item *it, uint64_t line, struct err *e)
+{
+	if (t->opt->whole)
+		return err_prefix(e, "%s: ", it->file);
+	return err_prefix(e, "%s:%llu: ", it->file, (unsigned long long)line);
+}
+
+static int too_long(const struct texts *t, struct err *e)
+{
+	if (t->opt->whole)
+		return err_set(e, "range", "a text of more than %zu bytes", t->max);
+	return err_set(e, "long", "the line is longer than %zu bytes (--max-line)", t->max);
+}
+
 /* Reads on until the block has whole lines, or the file is over: then 0. */
 static int fill(struct texts *t, struct item *it, size_t *end, struct err *e)
 {
@@ -108,9 +126,15 @@ static int fill(struct texts *t, struct item *it, size_t *end, struct err *e)
 			return 0;
 		}
 		it->text.len += (size_t)got;
-		if (!t->opt->whole && it->text.len >= BLOCK)
+		if (it->text.len < BLOCK)
+			continue;
+		if (!t->opt->whole)
 			*end = last_line_end(&it->text, seen);
 		seen = it->text.len;
+		if (*end == 0 && it->text.len > t->max + LINE_END) {
+			too_long(t, e);
+			return fail_at(t, it, it->line, e);
+		}
 	}
 	return 1;
 }
@@ -242,16 +266,18 @@ static int work_item(void *ctx, size_t thread, void *item, struct err *e)
 	do {
 		const char *lf = t->opt->whole ? NULL : memchr(p, '\n', (size_t)(end - p));
 		struct span text = {p, (size_t)((lf ? lf : end) - p)};
+		int rc;
 
 		if (lf && text.n > 0 && text.p[text.n - 1] == '\r')
 			text.n--;
 		it->texts++;
 		it->bytes += text.n;
-		if ((t->opt->decode ? decode : encode)(t, th, it, text, e) < 0) {
-			if (t->opt->whole)
-				return err_prefix(e, "%s: ", it->file);
-			return err_prefix(e, "%s:%llu: ", it->file, (unsigned long long)line);
-		}
+		if (text.n > t->max)
+			rc = too_long(t, e);
+		else
+			rc = (t->opt->decode ? decode : encode)(t, th, it, text, e);
+		if (rc < 0)
+			return fail_at(t, it, line, e);
 		line++;
 		p = lf ? lf + 1 : end;
 	} while (p < end);
@@ -288,13 +314,22 @@ static unsigned flags_of(const struct tok_opts *o)
 	       (o->bad_utf8 == UTF8_REPLACE ? BPE_REPLACE : 0) | (o->hf_compat ? BPE_HF_COMPAT : 0);
 }
 
+static size_t max_of(const struct tok_opts *o)
+{
+	if (o->whole)
+		return BPE_TEXT_MAX;
+	return o->flow.max_line > 0 ? (size_t)o->flow.max_line : LINES_MAX_DEFAULT;
+}
+
 int tok_text(const struct tok_opts *o, struct err *e)
 {
 	static const struct pipe_ops ops = {item_new, item_free, read_item, work_item, write_item};
 	const size_t n = o->flow.threads > 0 ? o->flow.threads : pipe_processors();
-	struct texts t = {.opt = o, .flags = flags_of(o)};
+	struct texts t = {.opt = o, .flags = flags_of(o), .max = max_of(o)};
 	int rc = -1;
 
+	if (flow_check(&o->flow, e) < 0 || lines_check(o->flow.files.v, o->flow.files.n, e) < 0)
+		return -1;
 	t.bpe = (o->no_cache ? bpe_open_uncached : bpe_open)(o->model, e);
 	t.out = t.bpe ? out_open(o->flow.output, o->flow.zstd, e) : NULL;
 	if (!t.out)

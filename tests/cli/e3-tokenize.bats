@@ -468,6 +468,50 @@ EOF
 	[[ "$output" == "e3-tokenize: ids:1: "* ]]
 }
 
+@test "plain text: no output in the place of an input, and none that can't be written, before the work" {
+	echo hello >in
+	cp in kept
+	ln -s in link
+	for mode in --text --whole --count --pieces --decode; do
+		for to in in ./in link; do
+			run tok $mode -o $to in
+			[ "$status" -eq 2 ]
+			[ "$output" = "e3-tokenize: $to: is an input too; it would be lost: name another file" ]
+			status=0
+			tok $mode -o $to <in 2>/dev/null || status=$?
+			[ "$status" -eq 2 ]
+		done
+		# neither input nor tokenizer were looked at
+		run e3-tokenize -q --model none $mode -o none/out none
+		[ "$status" -eq 1 ]
+		[ "$output" = "e3-tokenize: none/out: no file can be made in none: No such file or directory" ]
+		run e3-tokenize -q --model none $mode in missing
+		[ "$status" -eq 1 ]
+		[ "$output" = "e3-tokenize: missing: No such file or directory" ]
+	done
+	cmp in kept
+	tok --text -o out in
+	tok --decode out | cmp - in
+}
+
+@test "plain text: a line is as long as --max-line at most, and no more of it is read" {
+	for limit in 10 300000; do
+		for end in '' '\n' '\r\n'; do
+			printf "hi\n%0${limit}d$end" 1 >in
+			[ "$(tok --max-line $limit --text in | wc -l)" -eq 2 ]
+			printf "hi\n%0$((limit + 1))d$end" 1 >in
+			run tok --max-line $limit --text -o never in
+			[ "$status" -eq 1 ]
+			[ "$output" = "e3-tokenize: in:2: the line is longer than $limit bytes (--max-line)" ]
+		done
+		[ "$(tok --max-line $limit --whole --count in | jq .texts)" -eq 1 ]
+	done
+	# a line without an end
+	run bash -c 'timeout 60 e3-tokenize --model "$0" --max-line 1M --text </dev/zero' "$model"
+	[ "$output" = "e3-tokenize: standard input:1: the line is longer than 1048576 bytes (--max-line)" ]
+	[ ! -e never ]
+}
+
 @test "the manual's examples work" {
 	ln -s "$model" model
 	{ conv a; short b; } >in.jsonl
