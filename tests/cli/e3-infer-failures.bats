@@ -488,6 +488,26 @@ small() {
 	done
 }
 
+@test "configuration: a server that is another one after a time without requests" {
+	serve
+	mkfifo pipe
+	infer --rejects rej -o out <pipe 2>err &
+	I=$!
+	exec 9>pipe
+	rows 5 >&9
+	begun
+	tells ': 5 answers: '
+	stop "$PID"
+	serve --port "$PORT" --weight-version w2
+	rows 10 | tail -n 5 >&9
+	exec 9>&-
+	ends
+	[ "$RC" -eq 1 ]
+	grep -q "$U: another server: has weights w2, the run is with default" err
+	[ ! -s rej ]
+	jq -r .id out.part | sort | cmp - <(rows 5 | jq -r .id | sort)
+}
+
 @test "configuration: what a server that lost a connection does not say again is as it was" {
 	rows 40 >in
 	serve --fault reset@12
