@@ -132,16 +132,42 @@ static int fill(struct lines *l, struct err *e)
 	return 0;
 }
 
+/* The byte order marks that an input may begin with. UTF-16 has no line that is a record: it is
+ * refused as a whole. */
+static const struct {
+	const char *bytes;
+	size_t n;
+	const char *utf16; /* how a person would write the bytes */
+} marks[] = {{"\xef\xbb\xbf", 3, NULL}, {"\xff\xfe", 2, "FF FE"}, {"\xfe\xff", 2, "FE FF"}};
+
+#define MARKS (sizeof(marks) / sizeof(marks[0]))
+
+/* The mark at data[start), whole or as far as there is any of it, or MARKS. */
+static size_t find_mark(const struct lines *l)
+{
+	size_t have = l->end - l->start, i = 0;
+
+	while (i < MARKS && memcmp(l->data + l->start, marks[i].bytes,
+				have < marks[i].n ? have : marks[i].n) != 0)
+		i++;
+	return i;
+}
+
 static int skip_bom(struct lines *l, struct err *e)
 {
-	static const char bom[] = "\xef\xbb\xbf";
+	size_t i;
 
-	while (!l->eof && l->end - l->start < 3 &&
-	       memcmp(l->data + l->start, bom, l->end - l->start) == 0)
+	while ((i = find_mark(l)) < MARKS && !l->eof && l->end - l->start < marks[i].n)
 		if (fill(l, e) < 0)
 			return -1;
-	if (l->end - l->start >= 3 && memcmp(l->data + l->start, bom, 3) == 0)
-		l->start += 3;
+	if (i == MARKS || l->end - l->start < marks[i].n)
+		return 0;
+	if (marks[i].utf16)
+		return err_set(e, "encoding",
+		    "%s: is UTF-16, as its first bytes say (%s): make it UTF-8 (iconv -f UTF-16 -t "
+		    "UTF-8)",
+		    in_name(l->in), marks[i].utf16);
+	l->start += marks[i].n;
 	return 0;
 }
 

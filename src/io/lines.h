@@ -6,9 +6,10 @@
  *	lines_close(l);
  *
  * Only 0x0A ends a line; one 0x0D before it goes; the last line of a file needs no end; a UTF-8
- * byte order mark at the start of a file is skipped; blank lines (empty, or only spaces, tabs and
- * CRs) are no records but count for line numbers. No files means standard input. A line's bytes
- * are borrowed until the next call. NULs are ordinary bytes.
+ * byte order mark at the start of a file is skipped, a file with one of UTF-16 is refused (class
+ * "encoding"); blank lines (empty, or only spaces, tabs and CRs) are no records but count for line
+ * numbers. No files means standard input. A line's bytes are borrowed until the next call. NULs are
+ * ordinary bytes.
  *
  * A line longer than the maximum is not kept: lines_next returns it once with `toolong` set, its
  * first bytes in p and n; lines_rest then hands out what follows in pieces (with a CR before the

@@ -74,3 +74,25 @@ complete_words() {
 	says 0 "e3-prep: dataset ultrachat: not in --list, so it sets neither format, mode nor sample: did you mean B6_ultrachat?" \
 		e3-prep --dataset ultrachat
 }
+
+@test "an input in UTF-16 ends the run, and is named" {
+	cd "$T"
+	echo '{"messages":[{"role":"user","content":"q"}]}' >good
+	why="make it UTF-8 (iconv -f UTF-16 -t UTF-8)"
+	for code in UTF-16LE:'\xff\xfe':"FF FE" UTF-16BE:'\xfe\xff':"FE FF"; do
+		IFS=: read -r name mark bytes <<<"$code"
+		{ printf "$mark"; iconv -f UTF-8 -t "$name" good; } >bad
+		zstd -q -f bad
+		for p in prep merge "vocabmap --target-vocab 9 --draft-vocab 2"; do
+			rm -f rej
+			run "$E3_BIN"/e3-$p --rejects rej -o out good bad
+			[ "$status" = 1 ]
+			[ "${lines[-1]}" = "e3-${p%% *}: bad: is UTF-16, as its first bytes say ($bytes): $why" ]
+			[ ! -e out ]
+		done
+		run e3-prep bad.zst
+		[ "$output" = "e3-prep: bad.zst: is UTF-16, as its first bytes say ($bytes): $why" ]
+		run e3-prep <bad
+		[ "$output" = "e3-prep: standard input: is UTF-16, as its first bytes say ($bytes): $why" ]
+	done
+}

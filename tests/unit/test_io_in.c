@@ -222,6 +222,8 @@ static void line_rows(void **state)
 	    {"\xef\xbb\n", "1:\xef\xbb;", NULL},
 	    {"\xef\xbb", "1:\xef\xbb;", NULL},
 	    {"\xef\xbb\xbf\r\na\n", "2:a;", NULL},
+	    {"\xff", "1:\xff;", NULL},
+	    {"\xfe\n\xff\xfe\n", "1:\xfe;2:\xff\xfe;", NULL},
 	    {"12345678\n", "1:12345678;", NULL},
 	    {"12345678\r\n", "1:12345678;", NULL},
 	    {"12345678", "1:12345678;", NULL},
@@ -261,6 +263,37 @@ static void line_rows(void **state)
 		buf_free(&twice);
 	}
 	tmp_clean();
+}
+
+static void utf16_is_refused(void **state)
+{
+	static const struct {
+		const char *in, *why;
+	} t[] = {
+	    {"\xff\xfe{",
+		"is UTF-16, as its first bytes say (FF FE): make it UTF-8 (iconv -f UTF-16 "
+		"-t UTF-8)"},
+	    {"\xff\xfe", "is UTF-16, as its first bytes say (FF FE)"},
+	    {"\xfe\xff{\n", "is UTF-16, as its first bytes say (FE FF)"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		const char *paths[] = {tmp_path("a"), tmp_path("b")};
+		struct err e = {0};
+		struct line line;
+		struct lines *l;
+
+		tmp_puts(paths[0], "x\n");
+		tmp_puts(paths[1], t[i].in);
+		l = lines_open(paths, 2, 0, &e);
+		assert_int_equal(lines_next(l, &line, &e), 1);
+		assert_int_equal(lines_next(l, &line, &e), -1);
+		assert_string_equal(e.class, "encoding");
+		if (strncmp(e.msg, paths[1], strlen(paths[1])) != 0 || !strstr(e.msg, t[i].why))
+			fail_msg("%s", e.msg);
+		lines_close(l);
+	}
 }
 
 static void nul_is_a_byte(void **state)
@@ -461,6 +494,7 @@ int main(void)
 	    cmocka_unit_test(torn_frames),
 	    cmocka_unit_test(cannot_open),
 	    cmocka_unit_test(line_rows),
+	    cmocka_unit_test(utf16_is_refused),
 	    cmocka_unit_test(nul_is_a_byte),
 	    cmocka_unit_test(lengths),
 	    cmocka_unit_test(from_a_slow_pipe),
