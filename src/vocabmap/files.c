@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "io/flow.h"
 #include "io/out.h"
 #include "tensor/npy.h"
 #include "tensor/pt.h"
@@ -117,6 +118,17 @@ static int check_place(char *path, struct err *e)
 		}
 	}
 	return out_check(path, e);
+}
+
+void files_beside(struct flow_opt *o, const char *dir, enum layout layout, uint64_t draft)
+{
+	struct buf path = {0};
+
+	for (size_t i = 0; i < FILES && layouts[layout][i].content != NONE; i++) {
+		name_file(&path, dir, &layouts[layout][i], draft);
+		flow_beside(o, "%s", path.data);
+	}
+	buf_free(&path);
 }
 
 int files_check(const char *dir, enum layout layout, uint64_t draft, struct err *e)

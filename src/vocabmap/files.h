@@ -4,6 +4,8 @@
 
 #include "vocabmap/map.h"
 
+struct flow_opt;
+
 #define LAYOUTS "seed|specforge|modelopt|speculators"
 
 enum layout { LAYOUT_SEED, LAYOUT_SPECFORGE, LAYOUT_MODELOPT, LAYOUT_SPECULATORS };
@@ -13,6 +15,9 @@ enum layout { LAYOUT_SEED, LAYOUT_SPECFORGE, LAYOUT_MODELOPT, LAYOUT_SPECULATORS
  * map's t2d. An error takes back what had appeared. */
 int files_write(const char *dir, enum layout layout, const struct map *m, const struct counts *c,
     int count_all, struct err *e);
+
+/* Their names, for flow_check. */
+void files_beside(struct flow_opt *o, const char *dir, enum layout layout, uint64_t draft);
 
 /* Whether they could be made there, for before the records are read. Makes nothing. */
 int files_check(const char *dir, enum layout layout, uint64_t draft, struct err *e);

@@ -310,6 +310,8 @@ static void name_files(struct vocabmap_opts *o)
 			opt_list_add(&o->flow.inputs, o->counts.v[i]);
 	if (o->include)
 		opt_list_add(&o->flow.inputs, o->include);
+	if (o->out_dir)
+		files_beside(&o->flow, o->out_dir, (enum layout)o->layout, o->draft);
 }
 
 int main(int argc, char **argv)
@@ -342,5 +344,6 @@ int main(int argc, char **argv)
 	opt_list_free(&o.flow.files);
 	opt_list_free(&o.flow.outputs);
 	opt_list_free(&o.flow.inputs);
+	opt_list_free(&o.flow.beside);
 	return EXIT_DONE;
 }

@@ -264,6 +264,44 @@ vm() {
 	[ ! -e f ]
 }
 
+@test "the map takes the place of no other output and of no input" {
+	rec a 1 1 >in
+	# refused FILE OPTION...: which FILE of out is named for two, or is an input
+	refused() {
+		local file=$1
+		shift
+		run e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --out-dir out "$@"
+		[ "$status" -eq 2 ]
+		[[ "$output" == "e3-vocabmap: out/$file: "* ]] || { echo "$output"; return 1; }
+	}
+	mkdir out
+	for o in -o --counts-out --coverage --stats --rejects; do
+		refused d2t.pt $o out/../out/d2t.pt in
+		refused t2d.pt --layout seed $o out/t2d.pt in
+		refused token_freq.pt --layout speculators $o out/token_freq.pt in
+		refused d2t-2.npy --layout speculators $o out/d2t-2.npy in
+		mkdir -p out/vocab_mapping
+		refused vocab_mapping/vocab_mapping.pt --layout specforge $o out/vocab_mapping/vocab_mapping.pt in
+	done
+	# names that it does not make
+	e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --layout speculators --out-dir out --counts-out out/d2t.pt -o out/d2t-3.npy in
+	[ "$(ls out | tr '\n' ' ')" = "d2t-2.npy d2t-3.npy d2t.pt t2d-2.npy token_freq.pt vocab_mapping " ]
+
+	rm out/*.*
+	cp in was
+	cp in out/t2d.pt
+	refused t2d.pt out/t2d.pt
+	refused t2d.pt <out/t2d.pt
+	echo 1 >out/t2d.pt
+	refused t2d.pt --include out/t2d.pt in
+	e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --counts-out out/t2d.pt in
+	refused t2d.pt --counts out/t2d.pt
+	ln -s ../in out/d2t.pt
+	rm out/t2d.pt
+	refused d2t.pt in
+	cmp in was
+}
+
 @test "no output takes the place of an input" {
 	rec a 1 1 >in
 	echo 1 >list
