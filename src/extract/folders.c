@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "extract/manifest.h"
-#include "tensor/save.h"
+#include "io/path.h"
 
 void folders_add(struct folders *f, const char *path)
 {
@@ -25,7 +25,7 @@ int folders_sync(struct folders *f, struct err *e)
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < f->names.len; i += strlen(f->names.data + i) + 1)
-		rc = save_sync_dir(f->names.data + i, e);
+		rc = path_sync_dir(f->names.data + i, e);
 	hashset_free(&f->seen);
 	buf_reset(&f->names);
 	return rc;
@@ -41,7 +41,7 @@ int folder_lock(const char *path, struct err *e)
 {
 	int fd;
 
-	if (save_dir(path, e) < 0)
+	if (path_make_dir(path, e) < 0)
 		return -1;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)

@@ -100,3 +100,35 @@ int path_sync_dir(const char *dir, struct err *e)
 	close(fd);
 	return rc;
 }
+
+static int make_one(const char *dir, const char *parent, struct err *e)
+{
+	struct stat st;
+
+	if (mkdir(dir, 0777) == 0)
+		return path_sync_dir(parent, e) < 0 ? err_prefix(e, "%s: its folder ", dir) : 0;
+	if (errno == EEXIST && stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
+		return 0;
+	return err_sys(e, "%s: cannot make the directory", dir);
+}
+
+int path_make_dir(const char *dir, struct err *e)
+{
+	char *path = xstrdup(dir), *parent = xstrdup(*dir == '/' ? "/" : ".");
+	size_t n = strlen(path), i = 0;
+	int rc = n > 0 ? 0 : err_set(e, "system", "an empty name for a directory");
+
+	while (rc == 0 && i < n) {
+		while (path[i] == '/')
+			i++;
+		i += strcspn(path + i, "/");
+		path[i] = '\0';
+		rc = make_one(path, parent, e);
+		free(parent);
+		parent = xstrdup(path);
+		path[i] = dir[i];
+	}
+	free(path);
+	free(parent);
+	return rc;
+}

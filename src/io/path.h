@@ -1,4 +1,4 @@
-/* path.h - the little that outputs need to know of paths; private to io/ */
+/* path.h - the little that outputs need to know of paths */
 #ifndef E3_PATH_H
 #define E3_PATH_H
 
@@ -14,7 +14,10 @@ char *path_follow(const char *path);
  * a file written under either would replace the other's. None of it need be there. */
 int path_same(const char *a, const char *b);
 
-/* Makes a new or changed name in the directory last through a power cut. */
+/* Makes a directory, and those above it, that last through a power cut; not an error where it is
+ * there already. */
+int path_make_dir(const char *dir, struct err *e);
+/* Makes new or changed names in the directory last through a power cut. */
 int path_sync_dir(const char *dir, struct err *e);
 
 #endif

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -212,48 +211,4 @@ void save_abort(struct save *s)
 
 	if (s)
 		end(s, NULL, -1, &e);
-}
-
-int save_sync_dir(const char *dir, struct err *e)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-
-	/* EINVAL: a file system whose directories need no sync */
-	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-		rc = err_sys(e, "%s: cannot sync", dir);
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
-static int make_one(const char *dir, const char *parent, struct err *e)
-{
-	struct stat st;
-
-	if (mkdir(dir, 0777) == 0)
-		return save_sync_dir(parent, e) < 0 ? err_prefix(e, "%s: its folder ", dir) : 0;
-	if (errno == EEXIST && stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
-		return 0;
-	return err_sys(e, "%s: cannot make the directory", dir);
-}
-
-int save_dir(const char *dir, struct err *e)
-{
-	char *path = xstrdup(dir), *parent = xstrdup(*dir == '/' ? "/" : ".");
-	size_t n = strlen(path), i = 0;
-	int rc = n > 0 ? 0 : err_set(e, "system", "an empty name for a directory");
-
-	while (rc == 0 && i < n) {
-		while (path[i] == '/')
-			i++;
-		i += strcspn(path + i, "/");
-		path[i] = '\0';
-		rc = make_one(path, parent, e);
-		free(parent);
-		parent = xstrdup(path);
-		path[i] = dir[i];
-	}
-	free(path);
-	free(parent);
-	return rc;
 }

@@ -37,9 +37,4 @@ uint32_t save_crc(struct save *s);
 int save_finish(struct save *s, struct save_sum *sum, struct err *e);
 void save_abort(struct save *s); /* nothing appears; NULL is allowed */
 
-/* Makes a directory, and those above it, that last through a power cut; not an error where it is
- * there already. */
-int save_dir(const char *dir, struct err *e);
-int save_sync_dir(const char *dir, struct err *e); /* new names in it last */
-
 #endif

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "io/flow.h"
 #include "io/out.h"
+#include "io/path.h"
 #include "tensor/npy.h"
 #include "tensor/pt.h"
 #include "tensor/save.h"
@@ -153,7 +154,7 @@ static int prepare(struct writing *w, const char *dir, const struct file *f, str
 	name_file(path, dir, f, w->map->draft);
 	slash = strrchr(path->data, '/');
 	*slash = '\0';
-	rc = save_dir(path->data, e);
+	rc = path_make_dir(path->data, e);
 	*slash = '/';
 	if (rc < 0)
 		return -1;
