@@ -120,7 +120,7 @@ int setinfo_check(const char *out_dir, struct err *e)
 	int rc;
 
 	path_of(&path, out_dir);
-	rc = out_check(path.data, e);
+	rc = out_check_own(path.data, e);
 	buf_free(&path);
 	return rc;
 }

@@ -87,7 +87,7 @@ int produce_show(
 	buf_addf(&path, "%s/%s", out_dir, name);
 	slash = strrchr(buf_cstr(&path), '/');
 	*slash = '\0';
-	rc = path_make_dir(path.data, e);
+	rc = path_make_own_dir(path.data, out_dir, e);
 	*slash = '/';
 	if (rc == 0 && rename(buf_cstr(&out->temporary), path.data) < 0)
 		rc = err_sys(e, "%s", path.data);

@@ -22,7 +22,7 @@ struct out {
 	char *dir;
 	char *tmp; /* its name for now; NULL: it has none */
 	int replaces;
-	mode_t mode; /* of the file that it replaces */
+	mode_t mode; /* of what it replaces, or 0 */
 	struct sink *sink;
 };
 
@@ -115,32 +115,32 @@ static int open_beside(struct out *o, struct err *e)
 		o->tmp = with_tmp_name(o, make_new);
 	if (o->fd < 0)
 		return err_sys(e, "%s: no file can be made in %s", o->name, o->dir);
-	if (o->replaces && fchmod(o->fd, o->mode & 07777) < 0)
+	if (S_ISREG(o->mode) && fchmod(o->fd, o->mode & 07777) < 0)
 		return err_sys(e, "%s", o->name);
 	return 0;
 }
 
-static int open_path(struct out *o, const char *path, struct err *e)
+static int open_path(struct out *o, const char *path, int own, struct err *e)
 {
 	struct stat st;
 
-	if (stat(path, &st) == 0) {
+	if ((own ? lstat(path, &st) : stat(path, &st)) == 0) {
 		if (S_ISDIR(st.st_mode)) {
 			errno = EISDIR;
 			return err_sys(e, "%s", path);
 		}
-		if (!S_ISREG(st.st_mode)) {
+		if (!S_ISREG(st.st_mode) && !own) {
 			o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 			return o->fd < 0 ? err_sys(e, "%s", path) : 0;
 		}
-		if (access(path, W_OK) < 0)
+		if (S_ISREG(st.st_mode) && access(path, W_OK) < 0)
 			return err_sys(e, "%s", path);
 		o->replaces = 1;
 		o->mode = st.st_mode;
 	} else if (errno != ENOENT) {
 		return err_sys(e, "%s", path);
 	}
-	o->target = path_follow(path);
+	o->target = own ? xstrdup(path) : path_follow(path);
 	if (o->target && (o->target[0] == '\0' || o->target[strlen(o->target) - 1] == '/')) {
 		free(o->target);
 		o->target = NULL;
@@ -151,6 +151,17 @@ static int open_path(struct out *o, const char *path, struct err *e)
 	return open_beside(o, e);
 }
 
+/* With fd, and what leads to it; frees o on failure. */
+static struct out *start(struct out *o, int rc, int zstd, struct err *e)
+{
+	if (rc == 0)
+		o->sink = sink_open(o->fd, o->name, zstd, e);
+	if (o->sink)
+		return o;
+	out_free(o);
+	return NULL;
+}
+
 struct out *out_open(const char *path, int zstd, struct err *e)
 {
 	struct out *o = xcalloc(1, sizeof(*o));
@@ -158,15 +169,16 @@ struct out *out_open(const char *path, int zstd, struct err *e)
 
 	o->fd = standard ? STDOUT_FILENO : -1;
 	o->name = xstrdup(standard ? "standard output" : path);
-	if (!standard && open_path(o, path, e) < 0)
-		goto fail;
-	o->sink = sink_open(o->fd, o->name, zstd || out_named_zstd(path), e);
-	if (!o->sink)
-		goto fail;
-	return o;
-fail:
-	out_free(o);
-	return NULL;
+	return start(o, standard ? 0 : open_path(o, path, 0, e), zstd || out_named_zstd(path), e);
+}
+
+struct out *out_open_own(const char *path, struct err *e)
+{
+	struct out *o = xcalloc(1, sizeof(*o));
+
+	o->fd = -1;
+	o->name = xstrdup(path);
+	return start(o, open_path(o, path, 1, e), 0, e);
 }
 
 int out_check(const char *path, struct err *e)
@@ -179,6 +191,14 @@ int out_check(const char *path, struct err *e)
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
 		return access(path, W_OK) < 0 ? err_sys(e, "%s", path) : 0;
 	o = out_open(path, 0, e);
+	out_abort(o);
+	return o ? 0 : -1;
+}
+
+int out_check_own(const char *path, struct err *e)
+{
+	struct out *o = out_open_own(path, e);
+
 	out_abort(o);
 	return o ? 0 : -1;
 }

@@ -23,9 +23,13 @@ struct err;
 struct out;
 
 struct out *out_open(const char *path, int zstd, struct err *e);
-/* Whether out_open would find its place, for an output that is written at the end of a long run;
- * changes nothing. Devices and pipes are not opened. */
+/* A file that the program names itself, in a folder for its files: what has the name is replaced,
+ * be it a symbolic link, which is not followed, or a device. Never compressed. */
+struct out *out_open_own(const char *path, struct err *e);
+/* Whether out_open or out_open_own would find its place, for an output that is written at the end of
+ * a long run; changes nothing. Devices and pipes are not opened. */
 int out_check(const char *path, struct err *e);
+int out_check_own(const char *path, struct err *e);
 int out_write(struct out *o, const void *p, size_t n, struct err *e);
 /* Hands everything to the kernel, so that a pipe's reader sees it. Does nothing on a compressed
  * output, whose bytes would then depend on the moment. */

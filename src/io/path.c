@@ -112,6 +112,16 @@ static int make_one(const char *dir, const char *parent, struct err *e)
 	return err_sys(e, "%s: cannot make the directory", dir);
 }
 
+int path_make_own_dir(const char *dir, const char *parent, struct err *e)
+{
+	struct stat st;
+
+	if (lstat(dir, &st) == 0 && S_ISLNK(st.st_mode))
+		return err_set(
+		    e, "system", "%s: is a symbolic link, which is not followed: remove it", dir);
+	return make_one(dir, parent, e);
+}
+
 int path_make_dir(const char *dir, struct err *e)
 {
 	char *path = xstrdup(dir), *parent = xstrdup(*dir == '/' ? "/" : ".");

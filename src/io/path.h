@@ -17,6 +17,9 @@ int path_same(const char *a, const char *b);
 /* Makes a directory, and those above it, that last through a power cut; not an error where it is
  * there already. */
 int path_make_dir(const char *dir, struct err *e);
+/* The same for one that a program names itself, in `parent`, which is there: refused where a symbolic
+ * link has its name, since what was put into it would be elsewhere. */
+int path_make_own_dir(const char *dir, const char *parent, struct err *e);
 /* Makes new or changed names in the directory last through a power cut. */
 int path_sync_dir(const char *dir, struct err *e);
 

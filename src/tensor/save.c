@@ -53,7 +53,7 @@ static struct save *start(struct out *out, int fd, const char *path)
 
 struct save *save_open(const char *path, struct err *e)
 {
-	struct out *out = out_open(path, 0, e);
+	struct out *out = out_open_own(path, e);
 
 	return out ? start(out, -1, path) : NULL;
 }

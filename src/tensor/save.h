@@ -1,6 +1,6 @@
 /* save.h - a file of tensors on its way to disk
  *
- * An io/out file (it appears whole or not at all) that is summed while it is written: each piece
+ * A file by out_open_own (it appears whole or not at all) that is summed while it is written: each piece
  * passes through the cache once for its hash, the CRC and the write.
  *
  *	s = save_open(path, &e);

@@ -118,7 +118,7 @@ static int check_place(char *path, struct err *e)
 			break;
 		}
 	}
-	return out_check(path, e);
+	return out_check_own(path, e);
 }
 
 void files_beside(struct flow_opt *o, const char *dir, enum layout layout, uint64_t draft)
@@ -154,7 +154,9 @@ static int prepare(struct writing *w, const char *dir, const struct file *f, str
 	name_file(path, dir, f, w->map->draft);
 	slash = strrchr(path->data, '/');
 	*slash = '\0';
-	rc = path_make_dir(path->data, e);
+	rc = path_make_dir(dir, e);
+	if (rc == 0 && strcmp(path->data, dir) != 0)
+		rc = path_make_own_dir(path->data, dir, e);
 	*slash = '/';
 	if (rc < 0)
 		return -1;

@@ -496,6 +496,33 @@ load extract
 	cmp "$T/want" "$T/speculators.idx"
 }
 
+@test "links in the set's folder are replaced, not followed; one in the place of a folder is refused" {
+	serve
+	records 2 >"$T/in"
+	mkdir -p "$T/seed/rows_0-2000" "$T/far"
+	echo far >"$T/far/file"
+	ln -s ../../far/file "$T/seed/rows_0-2000/data_0.pt"
+	ln -s ../../far/none "$T/seed/rows_0-2000/data_1.pt"
+	ln -s ../far/file "$T/seed/.new-0.pt"
+	ln -s ../far/none "$T/seed/.new-1.pt"
+	ln -s ../far/none "$T/seed/manifest.json"
+	extract seed "$T/in"
+	[ "$(find "$T/seed" ! -type d | sed "s,$T/seed/,," | sort | tr '\n' ' ')" = "manifest.json rows_0-2000/data_0.pt rows_0-2000/data_1.pt " ]
+	[ -z "$(find "$T/seed" -type l)" ]
+	verify seed
+	for to in far none; do
+		rm -rf "$T/seed"*
+		mkdir "$T/seed"
+		ln -s "../$to" "$T/seed/rows_0-2000"
+		run extract seed "$T/in"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"$T/seed/rows_0-2000: is a symbolic link, which is not followed: remove it" ]]
+		[ -z "$(find "$T/seed" -type f ! -name manifest.json)" ]
+	done
+	[ "$(ls "$T/far")" = file ]
+	[ "$(cat "$T/far/file")" = far ]
+}
+
 @test "ids that the model does not have are not sent" {
 	serve
 	{ records 1; echo '{"id":"x","input_ids":[300,99999999],"loss_mask":[0,1]}'; } >"$T/in"

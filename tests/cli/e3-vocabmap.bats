@@ -123,6 +123,29 @@ vm() {
 	[ "$(ls -A speculators | xargs)" = "d2t-2.npy t2d-2.npy token_freq.pt" ]
 }
 
+@test "links in its folder are replaced, not followed; one in the place of a folder is refused" {
+	rec a 1 1 >in
+	map() { e3-vocabmap -q --target-vocab 10 --draft-vocab 2 --out-dir out "$@" in >/dev/null; }
+	mkdir out far
+	echo far >far/t2d
+	ln -s ../far/t2d out/t2d.pt
+	ln -s ../far/none out/d2t.pt
+	map
+	[ "$(find out -type f | sort | tr '\n' ' ')" = "out/d2t.pt out/t2d.pt " ]
+	[ "$(cat far/*)" = far ]
+	for to in far none; do
+		ln -sfn ../$to out/vocab_mapping
+		run map --layout specforge
+		[ "$status" -eq 1 ]
+		[ "$output" = "e3-vocabmap: out/vocab_mapping: is a symbolic link, which is not followed: remove it" ]
+	done
+	[ "$(ls far)" = t2d ]
+	# the folder that is named may be one
+	ln -s far link
+	map --out-dir link
+	[ -f far/d2t.pt ]
+}
+
 @test "a map that can't be whole leaves nothing new" {
 	rec a 1 1 >in
 	mkdir -p out/d2t.pt

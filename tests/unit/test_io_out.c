@@ -169,6 +169,41 @@ static void through_links(void **state)
 	assert_int_equal(tmp_clean(), 4);
 }
 
+/* What stands in the place of a file that a program names itself goes; what it leads to stays. */
+static void over_what_has_the_name(void **state)
+{
+	char *path = xstrdup(tmp_path("a"));
+	struct stat st;
+	struct err e;
+	struct out *o;
+
+	(void)state;
+	tmp_puts(tmp_path("far"), "far");
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(i == 0	  ? symlink("far", path)
+				 : i == 1 ? symlink("none/nothing", path)
+				 : i == 2 ? symlink("a", path)
+					  : mkfifo(path, 0600),
+		    0);
+		assert_int_equal(out_check_own(path, &e), 0);
+		o = out_open_own(path, &e);
+		assert_non_null(o);
+		put(o, "new");
+		finish(o);
+		assert_int_equal(lstat(path, &st), 0);
+		assert_int_equal(st.st_mode, S_IFREG | mode_of(tmp_path("far")));
+		assert_file(path, "new");
+		assert_file(tmp_path("far"), "far");
+		assert_int_equal(unlink(path), 0);
+	}
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(out_check_own(path, &e), -1);
+	assert_null(out_open_own(path, &e));
+	assert_int_equal(rmdir(path), 0);
+	free(path);
+	assert_int_equal(tmp_clean(), 1);
+}
+
 static void cannot_open(void **state)
 {
 	static const struct {
@@ -324,6 +359,7 @@ int main(void)
 	    cmocka_unit_test(killed_is_as_if_never),
 	    cmocka_unit_test(over_an_input),
 	    cmocka_unit_test(through_links),
+	    cmocka_unit_test(over_what_has_the_name),
 	    cmocka_unit_test(cannot_open),
 	    cmocka_unit_test(full_device),
 	    cmocka_unit_test(to_a_fifo),
