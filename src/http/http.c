@@ -40,7 +40,7 @@ struct http_xfer {
 	void *user;
 	struct buf body;
 	CURLcode result;
-	int sys_errno, too_large;
+	int sys_errno;
 	struct http_xfer *prev, *next;
 };
 
@@ -168,10 +168,8 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	struct http *h = t->h;
 
 	n *= size;
-	if (t->body.len + n > h->max_reply || h->held + n > h->max_held) {
-		t->too_large = 1;
-		return 0;
-	}
+	if (t->body.len + n > h->max_reply || h->held + n > h->max_held)
+		return 0; /* CURLE_WRITE_ERROR */
 	if (t->body.cap == 0)
 		make_room(t);
 	buf_add(&t->body, p, n);
@@ -359,7 +357,6 @@ int http_next(struct http *h, struct http_done *out)
 	    .curl = (int)t->result,
 	    .why = curl_easy_strerror(t->result),
 	    .sys_errno = t->sys_errno,
-	    .too_large = t->too_large,
 	    .retry_after = -1,
 	    .body = t->body,
 	};

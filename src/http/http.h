@@ -53,7 +53,6 @@ struct http_done {
 	int curl;	      /* the CURLcode; 0 is a whole HTTP reply of any status */
 	const char *why;      /* libcurl's words for it, static */
 	int sys_errno;	      /* why no socket could be made: EMFILE, ENOMEM ...; else 0 */
-	int too_large;	      /* the body passed a limit; what came before is in it */
 	int status;	      /* HTTP status, or 0 */
 	const char *leads_to; /* where a redirect does, or NULL; goes with the next http_start */
 	int64_t retry_after;  /* seconds, from either form of the header; -1: none */

@@ -217,15 +217,6 @@ struct span lax_get(struct span object, const char *name)
 	return out;
 }
 
-double lax_num(struct span v, double otherwise)
-{
-	double d;
-
-	if (!v.p || (*v.p != '-' && (*v.p < '0' || *v.p > '9')) || num_double(v.p, v.n, &d) < 0)
-		return otherwise;
-	return d;
-}
-
 int64_t lax_int(struct span v, int64_t otherwise)
 {
 	int64_t i;
@@ -235,7 +226,8 @@ int64_t lax_int(struct span v, int64_t otherwise)
 		return otherwise;
 	if (num_i64(v.p, v.n, &i) == 0)
 		return i;
-	d = lax_num(v, NAN);
+	if ((*v.p != '-' && (*v.p < '0' || *v.p > '9')) || num_double(v.p, v.n, &d) < 0)
+		return otherwise;
 	return d >= -9e15 && d <= 9e15 && d == floor(d) ? (int64_t)d : otherwise;
 }
 

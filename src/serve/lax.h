@@ -40,8 +40,7 @@ struct span lax_get(struct span object, const char *name);
 int lax_strict(struct span v, struct err *e);
 
 int64_t lax_int(struct span v, int64_t otherwise); /* also of a whole float: 12.0 */
-double lax_num(struct span v, double otherwise);
-int lax_is(struct span v, const char *s); /* the JSON string s */
+int lax_is(struct span v, const char *s);	   /* the JSON string s */
 /* A strict string decoded and cut to fit; empty where it is none. Control characters become '?'. */
 void lax_text(char *out, size_t size, struct span v);
 

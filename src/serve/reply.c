@@ -17,26 +17,26 @@
 /* Members as their servers name them. */
 struct top {
 	struct span error, text, output_ids, prompt_token_ids, meta_info; /* SGLang */
-	struct span choices, usage, model, id, kv_transfer_params;	  /* OpenAI */
+	struct span choices, usage, id, kv_transfer_params;		  /* OpenAI */
 	struct span content, tokens, stop_type, truncated, tokens_evaluated, tokens_predicted;
 	struct span object, message, detail; /* of errors */
 };
 
 static const struct lax_field top_fields[] = {FIELD(top, error), FIELD(top, text),
     FIELD(top, output_ids), FIELD(top, prompt_token_ids), FIELD(top, meta_info),
-    FIELD(top, choices), FIELD(top, usage), FIELD(top, model), FIELD(top, id),
-    FIELD(top, kv_transfer_params), FIELD(top, content), FIELD(top, tokens), FIELD(top, stop_type),
-    FIELD(top, truncated), FIELD(top, tokens_evaluated), FIELD(top, tokens_predicted),
-    FIELD(top, object), FIELD(top, message), FIELD(top, detail)};
+    FIELD(top, choices), FIELD(top, usage), FIELD(top, id), FIELD(top, kv_transfer_params),
+    FIELD(top, content), FIELD(top, tokens), FIELD(top, stop_type), FIELD(top, truncated),
+    FIELD(top, tokens_evaluated), FIELD(top, tokens_predicted), FIELD(top, object),
+    FIELD(top, message), FIELD(top, detail)};
 
 struct meta {
 	struct span id, finish_reason, prompt_tokens, completion_tokens, weight_version,
-	    num_retractions, num_waiting_reqs, hidden_states;
+	    num_retractions, hidden_states;
 };
 
 static const struct lax_field meta_fields[] = {FIELD(meta, id), FIELD(meta, finish_reason),
     FIELD(meta, prompt_tokens), FIELD(meta, completion_tokens), FIELD(meta, weight_version),
-    FIELD(meta, num_retractions), FIELD(meta, num_waiting_reqs), FIELD(meta, hidden_states)};
+    FIELD(meta, num_retractions), FIELD(meta, hidden_states)};
 
 struct choice {
 	struct span text, message, token_ids, prompt_token_ids, finish_reason, stop_reason,
@@ -130,7 +130,6 @@ static int read_sglang(struct serve_reply *r, const struct top *t, struct err *e
 	r->prompt_tokens = lax_int(m.prompt_tokens, -1);
 	r->completion_tokens = lax_int(m.completion_tokens, -1);
 	r->retractions = lax_int(m.num_retractions, -1);
-	r->waiting = lax_int(m.num_waiting_reqs, -1);
 	r->states = m.hidden_states;
 	if (read_ids(&r->ids, &r->has_ids, t->output_ids, "output_ids", e) < 0)
 		return -1;
@@ -143,7 +142,6 @@ static int read_llamacpp(struct serve_reply *r, const struct top *t, struct err 
 		return err_set(e, "reply", "stop_type: missing");
 	r->finish = finish_of(t->stop_type);
 	r->content = string_or_none(t->content);
-	r->model = string_or_none(t->model);
 	r->prompt_tokens = lax_int(t->tokens_evaluated, -1);
 	r->completion_tokens = lax_int(t->tokens_predicted, -1);
 	r->truncated = span_eq(t->truncated, "true");
@@ -206,7 +204,6 @@ static int read_openai(struct serve_reply *r, const struct top *t, int chat, str
 	lax_fields(first, choice_fields, COUNT(choice_fields), &c);
 	r->finish = finish_of(c.finish_reason);
 	r->matched = lax_int(c.stop_reason.p ? c.stop_reason : c.matched_stop, -1);
-	r->model = string_or_none(t->model);
 	r->rid = string_or_none(t->id);
 	r->prompt_tokens = lax_int(lax_get(t->usage, "prompt_tokens"), -1);
 	r->completion_tokens = lax_int(lax_get(t->usage, "completion_tokens"), -1);
@@ -239,7 +236,6 @@ static void forget(struct serve_reply *r)
 	    .completion_tokens = -1,
 	    .matched = -1,
 	    .retractions = -1,
-	    .waiting = -1,
 	};
 }
 
@@ -256,7 +252,7 @@ static int check_texts(const struct serve_reply *r, struct err *e)
 {
 	if (check_text(r->content, "content", e) < 0 ||
 	    check_text(r->reasoning, "reasoning_content", e) < 0 ||
-	    check_text(r->tool_calls, "tool_calls", e) < 0 || check_text(r->model, "model", e) < 0)
+	    check_text(r->tool_calls, "tool_calls", e) < 0)
 		return -1;
 	return check_text(r->weight_version, "weight_version", e);
 }

@@ -36,7 +36,7 @@ struct serve_reply {
 	enum serve_finish finish;
 	/* JSON strings, or p NULL: absent or null */
 	struct span content; /* of a chat's message; the text on other routes */
-	struct span reasoning, model, weight_version, rid, states_path, abort_message;
+	struct span reasoning, weight_version, rid, states_path, abort_message;
 	struct span tool_calls; /* a JSON array, or p NULL; an empty one counts as none */
 	struct span states;	/* meta_info.hidden_states of SGLang: a JSON array */
 	struct ints ids, prompt_ids;
@@ -45,9 +45,9 @@ struct serve_reply {
 	struct span sent;
 	int echoed; /* the reply has them to the byte; prompt_ids is empty then */
 	int64_t prompt_tokens, completion_tokens; /* as the server counted; -1: not said */
-	int64_t matched;	      /* the stop token that ended it; -1: none, or a string */
-	int64_t retractions, waiting; /* load, where the reply says it; -1 */
-	int truncated;		      /* the server says that it cut the prompt */
+	int64_t matched;     /* the stop token that ended it; -1: none, or a string */
+	int64_t retractions; /* how often it was pushed out of the cache, or -1 */
+	int truncated;	     /* the server says that it cut the prompt */
 };
 
 /* Class "reply". An error object in place of an answer is one too: its message is e's. */

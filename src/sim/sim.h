@@ -114,7 +114,7 @@ struct sim {
 	struct MHD_Daemon *daemon;
 	int listen, port, signals;
 	int draining;
-	uint64_t now, refuse_until, loading_until, storm_until;
+	uint64_t now, loading_until, storm_until;
 
 	struct job *jobs;
 	struct job *queue, **queue_end;
