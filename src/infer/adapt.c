@@ -1,6 +1,7 @@
 #include "infer/adapt.h"
 
 #include "infer/attempt.h"
+#include "infer/call.h"
 #include "infer/endpoint.h"
 #include "infer/infer.h"
 #include "infer/report.h"
@@ -13,21 +14,6 @@
 #define CACHE_FULL    0.90
 #define CACHE_SHARE   0.9
 #define FIRST_SAMPLES 20 /* answers before their mean length says something */
-
-static void ask(struct run *r, struct endpoint *ep)
-{
-	struct http_req req = {.user = &ep->metrics, .timeout_ms = ASK_MS};
-	struct buf url = {0};
-	struct err e;
-
-	buf_adds(&url, ep->url);
-	buf_adds(&url, SERVE_METRICS_PATH);
-	req.url = buf_cstr(&url);
-	ep->metrics.xfer = http_start(r->http, &req, &e);
-	if (!ep->metrics.xfer)
-		ep->blind = 1;
-	buf_free(&url);
-}
 
 /* One that was taken off the list because it hangs must be seen to, too. */
 static int watched(const struct endpoint *ep)
@@ -43,7 +29,7 @@ uint64_t adapt_tick(struct run *r, struct endpoint *ep)
 		ep->metrics_at = r->now + ADAPTIVE_MS; /* short runs need not ask */
 	if (r->now >= ep->metrics_at) {
 		ep->metrics_at = r->now + (r->o->adaptive ? ADAPTIVE_MS : WATCH_MS);
-		ask(r, ep);
+		call_send(r, &ep->metrics, SERVE_METRICS_PATH, ASK_MS);
 	}
 	return ep->metrics_at;
 }

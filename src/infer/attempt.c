@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "infer/adapt.h"
+#include "infer/call.h"
 #include "infer/doubt.h"
 #include "infer/endpoint.h"
 #include "infer/infer.h"
@@ -18,7 +19,7 @@
 #define RETRY_AFTER_MAX 3600 /* seconds: a server that says more is not believed */
 #define UNPARSED_MAX	3    /* the first, and two more */
 #define ABORT_MS	5000
-#define BODY_KEPT	((size_t)64 << 10)
+#define BODY_KEPT	((size_t)64 << 10) /* of a reply, for a reject */
 #define FOREIGN_ONE_IN	10
 
 /* ---- out ---- */
@@ -59,25 +60,6 @@ static void write_body(const struct run *r, const struct endpoint *ep, struct it
 	buf_free(&messages);
 }
 
-static struct http_xfer *post(
-    struct run *r, struct endpoint *ep, const char *path, struct call *call, uint32_t ms)
-{
-	struct http_req req = {.user = call, .timeout_ms = ms};
-	struct http_xfer *x;
-	struct buf url = {0};
-	struct err e;
-
-	buf_adds(&url, ep->url);
-	buf_adds(&url, path);
-	req.url = buf_cstr(&url);
-	req.body = (struct span){call->body.data, call->body.len};
-	x = http_start(r->http, &req, &e);
-	if (!x)
-		infer_fail(r, &e);
-	buf_free(&url);
-	return x;
-}
-
 static void fly(struct run *r, struct item *it)
 {
 	it->prev = NULL;
@@ -115,8 +97,7 @@ void attempt_start(struct run *r, struct endpoint *ep, struct item *it)
 	make_rid(r, it);
 	write_body(r, ep, it);
 	it->call.ep = it->ep = ep;
-	it->call.xfer =
-	    post(r, ep, serve_path(ep->route), &it->call, (uint32_t)(r->o->timeout * 1000));
+	call_send(r, &it->call, serve_path(ep->route), (uint32_t)(r->o->timeout * 1000));
 	if (!it->call.xfer) { /* the run ends; the record is left to a later one */
 		attempt_pardon(r, it);
 		return;
@@ -143,7 +124,7 @@ void attempt_abort(struct run *r, struct endpoint *ep, struct item *it, const ch
 	c = xcalloc(1, sizeof(*c));
 	*c = (struct call){.kind = CALL_ABORT, .ep = ep, .item = it};
 	serve_write_abort(&c->body, rid);
-	c->xfer = post(r, ep, SERVE_ABORT_PATH, c, ABORT_MS);
+	call_send(r, c, SERVE_ABORT_PATH, ABORT_MS);
 	if (!c->xfer) {
 		buf_free(&c->body);
 		free(c);

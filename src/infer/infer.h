@@ -5,6 +5,7 @@
  *	queue.c		which record is next: longest first, retries when their time has come
  *	endpoint.c	a server: its state, who may be sent to it
  *	probe.c		asking a server what it is, and whether it works
+ *	call.c		sending: an attempt, an abort, a probe, a look at the metrics
  *	attempt.c	one request: out, back, and what its end means
  *	result.c	a reply as a message and a generation
  *	doubt.c		whether the first answers fit the model folder

@@ -8,8 +8,6 @@
 #include "infer/infer.h"
 #include "infer/params.h"
 
-#define BODY_MAX ((size_t)64 << 10) /* of a reply that a reject keeps */
-
 static void item_free(struct run *r, struct item *it)
 {
 	for (struct call *c = r->aborts; c; c = c->next)
@@ -83,8 +81,7 @@ static void add_members(struct item *it, int permanent)
 	if (permanent)
 		buf_adds(&b, ",\"permanent\":true");
 	if (it->body.len) {
-		utf8_repair(
-		    &body, it->body.data, it->body.len < BODY_MAX ? it->body.len : BODY_MAX);
+		utf8_repair(&body, it->body.data, it->body.len);
 		buf_adds(&b, ",\"body\":");
 		buf_add_json(&b, body.data, body.len);
 	}

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "infer/call.h"
 #include "infer/endpoint.h"
 #include "infer/infer.h"
 #include "infer/report.h"
@@ -29,19 +30,7 @@ const char *probe_path(const struct endpoint *ep)
 
 static void send_probe(struct run *r, struct endpoint *ep, uint32_t ms)
 {
-	struct buf url = {0};
-	struct http_req req = {.user = &ep->probe, .timeout_ms = ms};
-	struct err e;
-
-	buf_adds(&url, ep->url);
-	buf_adds(&url, probe_path(ep));
-	req.url = buf_cstr(&url);
-	if (ep->probe.body.len)
-		req.body = (struct span){ep->probe.body.data, ep->probe.body.len};
-	ep->probe.xfer = http_start(r->http, &req, &e);
-	if (!ep->probe.xfer)
-		infer_fail(r, &e);
-	buf_free(&url);
+	call_send(r, &ep->probe, probe_path(ep), ms);
 }
 
 static int wanted(const struct endpoint *ep)
