@@ -70,7 +70,7 @@ for n, line in enumerate(sys.stdin.buffer, 1):
         at = text.find("{", end)
     out.append({"role": "system", "content": text[: text.find("{")].rstrip()})
     for turn in row["chat"].split("\n\n\n"):
-        who, _, body = turn.partition(": ")
+        who, _, body = turn.lstrip("\n").partition(": ")
         if who not in roles:
             continue
         m = {"role": roles[who], "content": body}
@@ -94,7 +94,7 @@ columns_jq='{id: "d/\(input_line_number)", dataset: "d", messages: [
 	{role: "assistant", content: (.[($b | split("|"))[]] // empty), weight: 0} +
 		if .[$c] then {reasoning_content: .[$c]} else {} end]}'
 glaive_jq='(.system | ltrimstr("SYSTEM: ") | index("{")) as $at | (.system | ltrimstr("SYSTEM: ")) as $s | {id: "d/\(input_line_number)", dataset: "d",
-	messages: ([{role: "system", content: ($s[:$at])}] + [.chat | split("\n\n\n")[] |
+	messages: ([{role: "system", content: ($s[:$at])}] + [.chat | split("\n\n\n")[] | ltrimstr("\n") |
 		if startswith("USER: ") then {role: "user", content: .[6:]}
 		elif startswith("FUNCTION RESPONSE: ") then {role: "tool", content: .[19:]}
 		elif startswith("ASSISTANT: <functioncall> ") then (.[26:] | rtrimstr(" <|endoftext|>") | split(", \"arguments\": ")) as $c |
