@@ -215,6 +215,7 @@ static int read_turn(struct prep_row *r, enum prep_role role, struct span body)
 		read_answer(r, body, &m);
 	else
 		m.content = prep_text_spelled(body);
+	prep_split_think(r, &m);
 	return prep_conv_put(r, &m);
 }
 

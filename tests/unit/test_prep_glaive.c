@@ -17,12 +17,14 @@ struct result {
 	uint64_t count[PREP_COUNTS];
 };
 
-static void convert(const char *format, struct span line, struct result *x)
+static void convert(const char *format, int native, struct span line, struct result *x)
 {
 	const struct prep_format *formats[] = {prep_format_named(format), NULL};
 	struct prep_rules rules = {.name = "d",
 	    .dataset = prep_dataset_named("any"),
 	    .formats = formats,
+	    .native = native,
+	    .split_think = native,
 	    .system_column = 1};
 	struct prep_row r = {.rules = &rules};
 	struct arena a = {0};
@@ -132,10 +134,10 @@ static size_t draw(size_t n)
 /* A chat as it may be spelled, of what matters to who looks for markers. */
 static void make_chat(struct buf *b)
 {
-	static const char *const pieces[] = {
-	    "\\n\\n\\nUSER: ", "\\n\\nASSISTANT:", "\\n\\n\\nFUNCTION RESPONSE: ", "\\n", "\\n",
-	    "\\r", "\\t", " ", "\\\\", "\\\"", "\\\\n", "n", "r", "USER:", "ASSISTANT:", "U",
-	    "<tool_call>", " <|endoftext|>", "<|im_end|>", "</think>", "[EOS]", "\xc3\xa9", "text"};
+	static const char *const pieces[] = {"\\n\\n\\nUSER: ", "\\n\\nASSISTANT:",
+	    "\\n\\n\\nFUNCTION RESPONSE: ", "\\n", "\\n", "\\r", "\\t", " ", "\\\\", "\\\"",
+	    "\\\\n", "n", "r", "USER:", "ASSISTANT:", "U", "<tool_call>", " <|endoftext|>",
+	    "<|im_end|>", "<think>", "</think>", "[EOS]", "\xc3\xa9", "text"};
 	static const char *const odd[] = {"\\u000a", "\\u000A", "\\/", "\\u0055SER:", "\\u00e9",
 	    "\\u005c", "\\u001f", "\\b", "\\ud83d\\ude00"};
 	size_t n = draw(40), spelling = draw(3);
@@ -172,10 +174,10 @@ static void chats(void **state)
 		buf_reset(&line);
 		buf_addf(&line, "{\"chat\":\"%s\"}", chat.data);
 		obvious(json_text((struct span){line.data + 8, line.len - 9}, &a, NULL), &row);
-		convert("conversations", (struct span){row.data, row.len}, &want);
+		convert("conversations", i % 2, (struct span){row.data, row.len}, &want);
 		assert_true(line.len < page);
 		memcpy(end - line.len, line.data, line.len);
-		convert("glaive", (struct span){end - line.len, line.len}, &got);
+		convert("glaive", i % 2, (struct span){end - line.len, line.len}, &got);
 		assert_same(chat.data, &got, &want);
 		arena_reset(&a);
 	}
@@ -214,13 +216,13 @@ static void spellings(void **state)
 		buf_adds(&line, "{\"chat\":");
 		buf_add_json(&line, t[i].chat, strlen(t[i].chat));
 		buf_addc(&line, '}');
-		convert("glaive", (struct span){line.data, line.len}, &want);
+		convert("glaive", 0, (struct span){line.data, line.len}, &want);
 		buf_reset(&line);
 		buf_adds(&line, "{\"chat\":\"");
 		for (const char *p = t[i].chat; *p; p++)
 			buf_addf(&line, "\\u00%02x", (unsigned)*p);
 		buf_adds(&line, "\"}");
-		convert("glaive", (struct span){line.data, line.len}, &got);
+		convert("glaive", 0, (struct span){line.data, line.len}, &got);
 		assert_same(t[i].chat, &got, &want);
 		if (!strstr(got.record.data, t[i].want))
 			fail_msg("%s: %s", t[i].chat, got.record.data);
