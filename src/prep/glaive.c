@@ -51,16 +51,6 @@ static char letter_at(const char *p, const char *end)
 	return end - p >= 2 && *p == '\\' ? p[1] : 0;
 }
 
-/* Whether the backslash at p begins an escape, in a text that begins at `start`. */
-static int begins_escape(const char *start, const char *p)
-{
-	const char *b = p;
-
-	while (b > start && b[-1] == '\\')
-		b--;
-	return (p - b) % 2 == 0;
-}
-
 /* Bytes of the blank at p, or 0. */
 static size_t blank_at(const char *p, const char *end)
 {
@@ -82,7 +72,7 @@ static struct span trim(struct span s)
 	for (;;) {
 		if (end > p && end[-1] == ' ')
 			end--;
-		else if (end - p >= 2 && blank_at(end - 2, end) == 2 && begins_escape(p, end - 2))
+		else if (end - p >= 2 && blank_at(end - 2, end) == 2 && prep_unescaped(p, end - 2))
 			end -= 2;
 		else
 			return (struct span){p, (size_t)(end - p)};
@@ -132,7 +122,7 @@ static const char *next_marker(struct span s)
 		char c;
 
 		q = p + 2;
-		if (!begins_escape(s.p, p))
+		if (!prep_unescaped(s.p, p))
 			continue;
 		for (; (c = letter_at(q, end)) == 'n' || c == 'r'; q += 2)
 			blank |= c == 'n';

@@ -147,24 +147,22 @@ static int escape_at(const char *p, const char *end)
 	return end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2, end) : -1;
 }
 
-/* Whether p[0..64) holds "\\ud" or "\\uD", which all halves of pairs begin with. One fixed loop, so
- * that the compiler takes many bytes at a time. p[64] and p[65] are read too. */
+/* Whether p[0..64) holds "\\ud" or "\\uD", which all halves of pairs begin with. As
+ * may_hold_other; p[64] and p[65] are read too. */
 static int may_hold_half(const char *p)
 {
-	int found = 0;
+	unsigned char found = 0;
 
 	for (int i = 0; i < 64; i++)
-		found |= (p[i] == '\\') & (p[i + 1] == 'u') & ((p[i + 2] | 0x20) == 'd');
+		found |= (unsigned char)((p[i] == '\\') & (p[i + 1] == 'u') &
+					 ((p[i + 2] | 0x20) == 'd'));
 	return found;
 }
 
-/* The next half of a pair in a string, be it alone or not. A backslash that stands behind an odd
- * number of others is their escape's, not the beginning of one. */
+/* The next half of a pair in a string, be it alone or not. */
 static const char *any_half(const char *start, const char *p, const char *end)
 {
 	for (; end - p >= 6; p++) {
-		const char *b = p;
-
 		while (end - p >= 66 && !may_hold_half(p))
 			p += 64;
 		p = memchr(p, '\\', (size_t)(end - p));
@@ -173,9 +171,7 @@ static const char *any_half(const char *start, const char *p, const char *end)
 		if (end - p < 6 || p[1] != 'u' || (p[2] | 0x20) != 'd' ||
 		    escape_at(p, end) < 0xD800)
 			continue;
-		for (b = p; b > start && b[-1] == '\\'; b--)
-			;
-		if ((p - b) % 2 == 0)
+		if (prep_unescaped(start, p))
 			return p;
 	}
 	return NULL;
@@ -371,14 +367,10 @@ static size_t bracket_token(const char *p, const char *end)
  * (U+FF5C). */
 static int hides_mark(const char *start, const char *p)
 {
-	const char *b = p;
-
 	if (p[1] == 'u' && !(p[2] == '0' && p[3] == '0' && p[4] < '8') &&
 	    !((p[2] | 0x20) == 'f' && (p[3] | 0x20) == 'f' && p[4] == '5' && (p[5] | 0x20) == 'c'))
 		return 0;
-	while (b > start && b[-1] == '\\')
-		b--;
-	return (p - b) % 2 == 0;
+	return prep_unescaped(start, p);
 }
 
 /* 0 where a literal has an escape that may hide a mark. */

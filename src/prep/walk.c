@@ -26,13 +26,10 @@ static const char *skip_string(const char *p, const char *end)
 {
 	for (;;) {
 		const char *q = memchr(p, '"', (size_t)(end - p));
-		const char *b = q;
 
 		if (!q)
 			return NULL;
-		while (b > p && b[-1] == '\\')
-			b--;
-		if ((q - b) % 2 == 0)
+		if (prep_unescaped(p, q))
 			return q + 1;
 		p = q + 1;
 	}

@@ -37,6 +37,17 @@ const char *prep_walk_skip(const char *p, const char *end);
  * compared as they are spelled. */
 struct span prep_walk_get(struct span object, const char *name);
 
+/* Whether p, in a string that begins at `start`, stands behind an even number of backslashes: a quote
+ * there ends the string, a backslash begins an escape. */
+static inline int prep_unescaped(const char *start, const char *p)
+{
+	const char *b = p;
+
+	while (b > start && b[-1] == '\\')
+		b--;
+	return (p - b) % 2 == 0;
+}
+
 /* JSON's blanks. */
 static inline int prep_blank(char c)
 {
