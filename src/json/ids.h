@@ -14,7 +14,7 @@
 
 struct err;
 
-/* Appends to out. `name` is for messages. Class "type" (no array, no integers) or "range". */
+/* Appends to out. `name` is for messages. Class "missing" or "type" (no array or no ids). */
 int ids_read(struct ints *out, struct span v, const char *name, struct err *e);
 void ids_write(struct buf *out, const int32_t *v, size_t n); /* [1,2,3] */
 
