@@ -278,7 +278,7 @@ static int put_system(struct prep_row *r, struct span s)
 	buf_reset(prose);
 	part_system(r, s, prose);
 	t = (struct span){arena_dup(r->arena, prose->data, prose->len), prose->len};
-	prep_tools_set(r, "system");
+	prep_tools_close(r, "system");
 	if (t.n && r->rules->system_column)
 		rc = prep_put_text(r, PREP_SYSTEM, prep_text_plain(t), (struct prep_text){0});
 	return rc < 0 ? -1 : 0;

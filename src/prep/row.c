@@ -232,7 +232,7 @@ static void begin(struct prep_row *r, struct arena *a, struct err *e)
 	memset(r->count, 0, sizeof(r->count));
 	c->n = c->seen = c->users = c->answers = 0;
 	c->nwait = c->answered = c->ncalls = 0;
-	c->tools = c->unknown = (struct span){0};
+	c->unknown = (struct span){0};
 	buf_reset(&r->calls);
 	buf_reset(&r->tools);
 }

@@ -103,7 +103,6 @@ struct prep_conv {
 	size_t seen; /* messages offered */
 	size_t users, answers;
 	struct span unknown; /* the first role that is none, as it stands there; p NULL: none */
-	struct span tools;   /* JSON array; p NULL: none */
 	struct prep_pending *wait;
 	size_t nwait, wait_cap, answered;
 	size_t ncalls; /* of the conversation, for ids */
@@ -115,7 +114,7 @@ struct prep_row {
 	struct rec rec; /* the cleaned row */
 	struct buf text, hash;
 	struct buf calls; /* of all messages, one behind the other, each behind a comma */
-	struct buf tools; /* the list of definitions */
+	struct buf tools; /* the definitions, a JSON array; empty: none */
 	const struct prep_format *format;
 	struct prep_conv conv;
 	uint64_t count[PREP_COUNTS];

@@ -48,9 +48,9 @@ void prep_undo_calls(struct prep_row *r, struct prep_msg *m, const struct prep_m
 /* The definitions in v, a list, a string that holds one or several objects, or a list of strings.
  */
 int prep_tools(struct prep_row *r, struct span v, const char *where);
-/* One by one: adds a definition, which is valid JSON, to the row's list, 0 where it has no name; and
- * makes the list the conversation's. */
+/* One by one: adds a definition, which is valid JSON, to the row's tools, 0 where it has no name; and
+ * closes their list. */
 int prep_tool_add(struct prep_row *r, struct span v);
-void prep_tools_set(struct prep_row *r, const char *where);
+void prep_tools_close(struct prep_row *r, const char *where);
 
 #endif

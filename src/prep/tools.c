@@ -130,14 +130,13 @@ static int write_list(struct prep_row *r, struct span v, size_t *i)
 	return 1;
 }
 
-void prep_tools_set(struct prep_row *r, const char *where)
+void prep_tools_close(struct prep_row *r, const char *where)
 {
 	struct buf *list = &r->tools;
 
 	if (!list->len)
 		return;
 	buf_addc(list, ']');
-	r->conv.tools = (struct span){list->data, list->len};
 	prep_note(r, "column \"%s\": tools, %zu bytes", where, list->len);
 }
 
@@ -165,7 +164,7 @@ int prep_tools(struct prep_row *r, struct span v, const char *where)
 	else
 		ok = *v.p == '{' && prep_tool_add(r, v);
 	if (ok)
-		prep_tools_set(r, where);
+		prep_tools_close(r, where);
 	if (!ok && i != SIZE_MAX)
 		return err_set(
 		    r->e, "type", "%s[%zu]: expected a tool definition that has a name", where, i);

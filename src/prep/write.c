@@ -146,9 +146,9 @@ void prep_row_write(struct prep_row *r, struct span id, struct buf *b)
 		write_message(r, b, &c->msg[i]);
 	}
 	buf_addc(b, ']');
-	if (c->tools.p) {
+	if (r->tools.len) {
 		buf_adds(b, ",\"tools\":");
-		buf_add(b, c->tools.p, c->tools.n);
+		buf_add(b, r->tools.data, r->tools.len);
 	}
 	write_kept(r, b);
 	buf_adds(b, "}\n");
@@ -190,7 +190,7 @@ struct hash128 prep_row_conv_hash(struct prep_row *r)
 	struct buf *b = &r->hash;
 
 	buf_reset(b);
-	frame(b, r->conv.tools);
+	frame(b, (struct span){r->tools.data, r->tools.len});
 	for (size_t i = 0; i < r->conv.n; i++)
 		frame_message(r, b, &r->conv.msg[i]);
 	return hash128(b->data, b->len);
@@ -202,7 +202,7 @@ struct hash128 prep_row_prompt_hash(struct prep_row *r)
 	struct buf *b = &r->hash;
 
 	buf_reset(b);
-	frame(b, r->conv.tools);
+	frame(b, (struct span){r->tools.data, r->tools.len});
 	frame_message(r, b, m);
 	if (m->role == PREP_SYSTEM)
 		frame_message(r, b, m + 1);
