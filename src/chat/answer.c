@@ -32,7 +32,10 @@ static int plain(const struct answer_text *t, struct answer_parts *out)
 static const struct answer_family *family_of(const struct chat *c)
 {
 	static const struct answer_family other = {"other", {NULL}, plain};
+	static const struct answer_family dsml = {"dsml", {NULL}, answer_dsml};
 
+	if (c->plain.native)
+		return &dsml;
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
 		size_t k = 0;
 
@@ -80,6 +83,21 @@ struct span answer_strip(struct span s, const char *bytes)
 	while (s.n > 0 && s.p[s.n - 1] != '\0' && strchr(bytes, s.p[s.n - 1]))
 		s.n--;
 	return s;
+}
+
+int answer_between(struct span *s, const char *before, const char *behind, struct span *out)
+{
+	size_t n = strlen(before), end;
+
+	if (s->n < n || memcmp(s->p, before, n) != 0)
+		return 0;
+	end = chat_find(*s, behind, n);
+	if (end == SIZE_MAX)
+		return 0;
+	*out = (struct span){s->p + n, end - n};
+	s->p += end + strlen(behind);
+	s->n -= end + strlen(behind);
+	return 1;
 }
 
 static struct jval string(struct span s)

@@ -55,6 +55,9 @@ struct span answer_cut(const struct answer_text *t, size_t from, size_t end);
 void answer_call(const struct answer_text *t, struct answer_parts *out, struct span id,
     struct span name, struct span args);
 struct span answer_strip(struct span s, const char *bytes); /* of any of the bytes at both ends */
+/* What stands between two literals at the beginning of *s, which is left behind the second; 0: they
+ * do not stand there. */
+int answer_between(struct span *s, const char *before, const char *behind, struct span *out);
 
 /* Arguments given as texts by name, for the families that write them so: a value is a string, or
  * the JSON value that prints as the same text where the tool's schema asks for no string. */
@@ -70,6 +73,7 @@ void answer_call_args(const struct answer_text *t, struct answer_parts *out, str
 int answer_kimi(const struct answer_text *t, struct answer_parts *out);
 int answer_qwen(const struct answer_text *t, struct answer_parts *out);
 int answer_deepseek(const struct answer_text *t, struct answer_parts *out);
+int answer_dsml(const struct answer_text *t, struct answer_parts *out);
 int answer_gptoss(const struct answer_text *t, struct answer_parts *out);
 int answer_glm(const struct answer_text *t, struct answer_parts *out);
 int answer_minimax(const struct answer_text *t, struct answer_parts *out);

@@ -32,31 +32,15 @@ static int json_call(const struct answer_text *t, struct answer_parts *out, stru
 	return rc;
 }
 
-/* What stands between two literals at the beginning of *s; *s is left behind the second. */
-static int between(struct span *s, const char *before, const char *behind, struct span *out)
-{
-	size_t n = strlen(before), end;
-
-	if (s->n < n || memcmp(s->p, before, n) != 0)
-		return 0;
-	end = chat_find(*s, behind, n);
-	if (end == SIZE_MAX)
-		return 0;
-	*out = (struct span){s->p + n, end - n};
-	s->p += end + strlen(behind);
-	s->n -= end + strlen(behind);
-	return 1;
-}
-
 static int xml_call(const struct answer_text *t, struct answer_parts *out, struct span body)
 {
 	struct answer_args args = {0};
 	struct span name, key, value;
 
-	if (!between(&body, "<function=", ">\n", &name))
+	if (!answer_between(&body, "<function=", ">\n", &name))
 		return -1;
-	while (between(&body, "<parameter=", ">\n", &key)) {
-		if (!between(&body, "", "\n</parameter>\n", &value))
+	while (answer_between(&body, "<parameter=", ">\n", &key)) {
+		if (!answer_between(&body, "", "\n</parameter>\n", &value))
 			return -1;
 		answer_arg(t, &args, name, key, value);
 	}

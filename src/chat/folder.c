@@ -4,7 +4,7 @@
  * additional_chat_templates/tool_use.jinja; chat_template of tokenizer_config.json, a string or a
  * list of {name, template} of which "default" and "tool_use" count; chat_template of
  * chat_template.json. The folder's own file decides, never a rendering built into the program:
- * versions of one model differ. */
+ * versions of one model differ. Only where there is none does the model's name decide. */
 #include <string.h>
 
 #include "base/err.h"
@@ -13,8 +13,15 @@
 
 #define TEMPLATE_MAX (4u << 20)
 
-/* Models whose messages are laid out by a Python program instead of a template. */
-static const char *const native[] = {"deepseek_v32", "deepseek_v4"};
+/* Models whose messages are laid out by a program instead of a template, by config.json's
+ * model_type. */
+static const struct {
+	const char *type;
+	const struct chat_native *native; /* NULL: not built in */
+} natives[] = {
+    {"deepseek_v32", &chat_deepseek_v32},
+    {"deepseek_v4", NULL},
+};
 
 static const char *path_in(struct buf *b, const struct chat_opt *opt, const char *name)
 {
@@ -156,24 +163,28 @@ static json_t *optional(const char *path, int *rc, struct err *e)
 	return doc;
 }
 
-static int no_template(const struct chat_opt *opt, struct buf *path, struct err *e)
+/* A folder without a template: is its model's layout built in? */
+static int from_name(struct chat *c, const struct chat_opt *opt, struct buf *path, struct err *e)
 {
 	int rc;
 	json_t *doc = optional(path_in(path, opt, "config.json"), &rc, e);
 	const char *type = json_string_value(json_object_get(doc, "model_type"));
+	const size_t n = sizeof(natives) / sizeof(natives[0]);
+	size_t k = 0;
 
-	for (size_t i = 0; type && i < sizeof(native) / sizeof(native[0]); i++)
-		if (strcmp(type, native[i]) == 0) {
-			err_set(e, "template",
-			    "%s: %s has no chat template but an encoder in Python, which is not "
-			    "built in; --template FILE gives one",
-			    opt->model, type);
-			json_decref(doc);
-			return -1;
-		}
+	while (k < n && !(type && strcmp(type, natives[k].type) == 0))
+		k++;
+	c->plain.native = k < n ? natives[k].native : NULL;
+	if (rc == 0 && k == n)
+		rc = err_set(
+		    e, "template", "%s: no chat template; --template FILE gives one", opt->model);
+	else if (rc == 0 && !c->plain.native)
+		rc = err_set(e, "template",
+		    "%s: %s has no chat template but an encoder in Python, which is not built in; "
+		    "--template FILE gives one",
+		    opt->model, type);
 	json_decref(doc);
-	return err_set(
-	    e, "template", "%s: no chat template; --template FILE gives one", opt->model);
+	return rc;
 }
 
 static int from_folder(struct chat *c, const struct chat_opt *opt, struct buf *path, struct err *e)
@@ -215,7 +226,7 @@ int chat_load(struct chat *c, const struct chat_opt *opt, struct err *e)
 	if (rc >= 0)
 		rc = from_folder(c, opt, &path, e);
 	if (rc >= 0 && !c->plain.jinja)
-		rc = no_template(opt, &path, e);
+		rc = from_name(c, opt, &path, e);
 	buf_free(&path);
 	return rc < 0 ? -1 : 0;
 }

@@ -6,6 +6,7 @@
  *	prepare.c	messages as the served template sees them
  *	tools*.c	tools as the served template sees them
  *	render.c	a context around messages, rendered
+ *	deepseek*.c	the layouts of models that have a program instead of a template
  *	encode.c	rendered text -> ids, the common prefix of two prompts encoded once
  *	target.c	what the model wrote in a turn, as text
  *	lost.c		whether that text holds all that the turn holds
@@ -23,8 +24,9 @@
 /* A template and what the probes found out about it. */
 struct chat_tmpl {
 	struct jinja *jinja;
-	int reads_ts;	  /* mentions tools_ts_str */
-	int generation;	  /* has generation tags */
+	const struct chat_native *native; /* or NULL; jinja is NULL where there is one */
+	int reads_ts;			  /* mentions tools_ts_str */
+	int generation;			  /* has generation tags */
 	int args_text;	  /* prints a call's arguments as they are when they are a string */
 	int null_dropped; /* can't take null content beside a call */
 	int takes_parts;  /* prints a list of text parts */
@@ -166,6 +168,18 @@ int chat_encode_prompt(struct chat_work *w, unsigned how, struct err *e);
 /* Appends the ids of any rendering; starts may be NULL. */
 int chat_encode(struct chat_work *w, const struct jinja_out *text, unsigned how, struct ints *ids,
     struct ints *starts, struct err *e);
+
+/* A model whose messages are laid out by a program instead of a template. */
+struct chat_native {
+	const char *calls; /* the name of what brackets calls: answer_dsml.c */
+	/* Appends to out, which is empty. */
+	int (*render)(
+	    const struct chat *c, const struct chat_ask *ask, struct jinja_out *out, struct err *e);
+	/* As chat_target, into w->target, which is empty; 1 where no answer is asked for. */
+	int (*target)(struct chat_work *w, const struct chat_prep *p, size_t i,
+	    const struct jval *turn, int cut, struct err *e);
+};
+extern const struct chat_native chat_deepseek_v32;
 
 /* target.c: w->prompt holds turn i's prompt. Leaves what the model wrote in w->target; class
  * "unfaithful" where no rule gives it. `turn` is the prepared message. */

@@ -3,7 +3,8 @@
  * A template that leaves out a turn's reasoning, its content or a call would teach a shortened
  * answer. The characters of a string are known in the rendering by their origin; white space at
  * edges and think tags may have been taken off, nothing else. Where a template computes with the
- * string, so that its characters have no origin any more, its text is looked for. */
+ * string, so that its characters have no origin any more, its text is looked for. A layout that is
+ * built in computes with none. */
 #include <string.h>
 
 #include "base/err.h"
@@ -97,12 +98,18 @@ static size_t occurrences(const struct jinja_out *text, struct span what)
 	return n;
 }
 
-static int holds(const struct jinja_out *text, uint32_t origin, struct span want)
+static int holds(
+    const struct chat_prep *p, const struct jinja_out *text, uint32_t origin, struct span want)
 {
-	want = trimmed(want);
-	if (want.n == 0)
+	struct span some = trimmed(want);
+
+	if (some.n == 0)
 		return 1;
-	return text->text.len > 0 && (all_there(text, origin, want) || occurrences(text, want) > 0);
+	if (text->text.len == 0)
+		return 0;
+	if (p->t->native)
+		return all_there(text, origin, want);
+	return all_there(text, origin, some) || occurrences(text, some) > 0;
 }
 
 int chat_has_text(const struct jval *content)
@@ -114,7 +121,8 @@ int chat_has_text(const struct jval *content)
 	return content->kind == J_ARR && content->u.arr.n > 0;
 }
 
-static int content_held(const struct jinja_out *text, uint32_t origin, const struct jval *v)
+static int content_held(
+    const struct chat_prep *p, const struct jinja_out *text, uint32_t origin, const struct jval *v)
 {
 	struct buf parts = {0};
 	int rc;
@@ -122,14 +130,14 @@ static int content_held(const struct jinja_out *text, uint32_t origin, const str
 	if (!chat_has_text(v))
 		return 1;
 	if (v->kind == J_STR)
-		return holds(text, origin, v->u.s);
+		return holds(p, text, origin, v->u.s);
 	for (size_t k = 0; k < v->u.arr.n; k++) {
 		const struct jval *part = val_get(&v->u.arr.v[k], "text");
 
 		if (part && part->kind == J_STR)
 			buf_add(&parts, part->u.s.p, part->u.s.n);
 	}
-	rc = parts.len == 0 || holds(text, origin, (struct span){parts.data, parts.len});
+	rc = parts.len == 0 || holds(p, text, origin, (struct span){parts.data, parts.len});
 	buf_free(&parts);
 	return rc;
 }
@@ -180,9 +188,9 @@ int chat_check_lost(const struct chat_prep *p, size_t i, const struct jval *turn
 	const struct jval *kw = p->conv->kwargs;
 	const struct jval *reasoning = chat_reasoning(turn), *calls = val_get(turn, "tool_calls");
 
-	if (!content_held(text, ORIGIN(i, SLOT_CONTENT), val_get(turn, "content")))
+	if (!content_held(p, text, ORIGIN(i, SLOT_CONTENT), val_get(turn, "content")))
 		return err_set(e, "lost", "messages[%zu]: the template leaves out the content", i);
-	if (reasoning && !holds(text, ORIGIN(i, SLOT_REASONING), reasoning->u.s)) {
+	if (reasoning && !holds(p, text, ORIGIN(i, SLOT_REASONING), reasoning->u.s)) {
 		if (!is_off(kw, "thinking") && !is_off(kw, "enable_thinking"))
 			return err_set(
 			    e, "lost", "messages[%zu]: the template leaves out the reasoning", i);

@@ -74,24 +74,7 @@ static int too_long(const struct chat_ask *ask, struct err *e)
 	    ask->steps->all);
 }
 
-/* One rendering, of the steps that are left. */
-static int render(const struct jinja *t, struct jinja_env *env, const struct chat_ask *ask,
-    struct jinja_out *out, struct err *e)
-{
-	const size_t left = ask->steps->left;
-	int rc;
-
-	if (left == 0)
-		return too_long(ask, e);
-	env->limits.steps = left < JINJA_STEPS ? left : JINJA_STEPS;
-	rc = jinja_render(t, env, out, e);
-	if (rc < 0 && out->steps > left)
-		return too_long(ask, e);
-	ask->steps->left -= out->steps < left ? out->steps : left;
-	return rc;
-}
-
-int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct chat_ask *ask,
+static int render_template(const struct chat *c, const struct jinja *t, const struct chat_ask *ask,
     struct arena *a, struct jinja_out *out, struct err *e)
 {
 	static const struct jval none = {.kind = J_NULL};
@@ -99,6 +82,7 @@ int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct ch
 	struct jval ctx = {.kind = J_OBJ}, messages = {.kind = J_ARR};
 	struct jinja_env env = {
 	    .context = &ctx, .now = c->has_date ? c->now : JINJA_NO_TIME, .memo = ask->memo};
+	const size_t left = ask->steps->left;
 
 	ctx.u.obj.m = arena_array(a, c->nspecial + nkw + 8, sizeof(*ctx.u.obj.m));
 	messages.u.arr.v = (struct jval *)ask->messages; /* the template can't change its input */
@@ -113,7 +97,37 @@ int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct ch
 		if (!has_key(ask->kwargs, c->special[i].key))
 			ctx.u.obj.m[ctx.u.obj.n++] = c->special[i];
 	put_kwargs(&ctx, ask);
-	return render(t->jinja, &env, ask, out, e);
+	env.limits.steps = left < JINJA_STEPS ? left : JINJA_STEPS;
+	return jinja_render(t, &env, out, e);
+}
+
+/* A step is a message or 32 bytes. */
+static int render_native(const struct chat *c, const struct chat_native *native,
+    const struct chat_ask *ask, struct jinja_out *out, struct err *e)
+{
+	int rc;
+
+	buf_reset(&out->text);
+	out->nruns = 0;
+	rc = native->render(c, ask, out, e);
+	out->steps = ask->n + out->text.len / 32;
+	return rc;
+}
+
+int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct chat_ask *ask,
+    struct arena *a, struct jinja_out *out, struct err *e)
+{
+	const size_t left = ask->steps->left;
+	int rc;
+
+	if (left == 0)
+		return too_long(ask, e);
+	rc = t->native ? render_native(c, t->native, ask, out, e)
+		       : render_template(c, t->jinja, ask, a, out, e);
+	if (out->steps > left)
+		return too_long(ask, e);
+	ask->steps->left -= out->steps < left ? out->steps : left;
+	return rc;
 }
 
 static void add_run(struct jinja_out *out, struct jinja_run run)

@@ -9,7 +9,7 @@
  *	3  the rendering of the message alone after one user message, behind that one's prompt
  *	4  a prompt that ends in <think>: reasoning, </think>, and the answer by rule 2 with
  *	   thinking off
- * each through the end-of-turn token. */
+ * each through the end-of-turn token. A model without a template has a rule of its own. */
 #include <string.h>
 
 #include "base/err.h"
@@ -227,11 +227,27 @@ static int around_think(
 	return 0;
 }
 
-int chat_target(struct chat_work *w, struct chat_prep *p, size_t i, const struct jval *turn,
+/* Rules 2 to 4. */
+static int rendered(struct chat_work *w, struct chat_prep *p, size_t i, const struct jval *turn,
     int cut, struct err *e)
 {
 	struct turn t = {p, p->hist, i + 1, val_get(turn, "tool_calls") != NULL, cut};
 	struct jval kept = p->hist[i];
+	int rc;
+
+	p->hist[i] = *turn;
+	rc = from_render(w, &t, 0, 0, e);
+	if (rc > 0)
+		rc = alone(w, &t, turn, e);
+	if (rc > 0)
+		rc = around_think(w, &t, turn, e);
+	p->hist[i] = kept;
+	return rc;
+}
+
+int chat_target(struct chat_work *w, struct chat_prep *p, size_t i, const struct jval *turn,
+    int cut, struct err *e)
+{
 	int rc;
 
 	buf_reset(&w->target.text);
@@ -240,13 +256,8 @@ int chat_target(struct chat_work *w, struct chat_prep *p, size_t i, const struct
 		rc = kimi(w, turn, cut, e);
 		return rc < 0 ? err_prefix(e, "messages[%zu].", i) : 0;
 	}
-	p->hist[i] = *turn;
-	rc = from_render(w, &t, 0, 0, e);
-	if (rc > 0)
-		rc = alone(w, &t, turn, e);
-	if (rc > 0)
-		rc = around_think(w, &t, turn, e);
-	p->hist[i] = kept;
+	rc = p->t->native ? p->t->native->target(w, p, i, turn, cut, e)
+			  : rendered(w, p, i, turn, cut, e);
 	if (rc > 0)
 		return err_set(e, "unfaithful",
 		    "messages[%zu]: the template's rendering of the turn does not go on where its "

@@ -1,5 +1,6 @@
 /* Any line as a conversation record, through reading, preparing, rendering and masking with the
- * demo's model folder, and any ids as an answer: no crash, and sums that agree. */
+ * demo's model folder or with one that has no template, and any ids as an answer: no crash, and sums
+ * that agree. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static struct chat *open_model(enum chat_served served)
+static struct chat *open_model(const char *folder, enum chat_served served)
 {
-	struct chat_opt opt = {.model = "pipelines/demo/model", .served_by = served};
+	struct chat_opt opt = {.model = folder, .served_by = served};
 	struct chat *c;
 	struct err e;
 
@@ -58,7 +59,9 @@ static void answer(
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static struct chat *models[3];
+	static const char *const folders[] = {"pipelines/demo/model", "tests/data/deepseek_v32"};
+	static struct chat *models[2][3];
+	struct chat **model;
 	struct chat_turns_opt opt = {0};
 	struct chat_turns turns;
 	struct chat_work *w;
@@ -70,9 +73,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (n < 1)
 		return 0;
-	if (!models[data[0] % 3])
-		models[data[0] % 3] = open_model((enum chat_served)(data[0] % 3));
-	c = models[data[0] % 3];
+	model = &models[data[0] / 12 % 2][data[0] % 3];
+	if (!*model)
+		*model = open_model(folders[data[0] / 12 % 2], (enum chat_served)(data[0] % 3));
+	c = *model;
 	opt.mask = (enum chat_mask)(data[0] / 3 % 4);
 	opt.no_special_in_content = data[0] >> 7;
 	opt.check_drift = 1;

@@ -67,8 +67,9 @@ static const struct {
 	NULL, "beuspcm", "beuspcm", NULL},
     {"none", {CONFIG("null")}, NULL, NULL, NULL, ": no chat template; --template FILE gives one"},
     {"not a string", {CONFIG("7")}, NULL, NULL, NULL, "chat_template: expected a string"},
-    {"a program instead", {{"config.json", "{\"model_type\":\"deepseek_v32\"}"}}, NULL, NULL, NULL,
-	"deepseek_v32 has no chat template but an encoder in Python, which is not built in; "
+    {"a torn configuration", {{"config.json", "{"}}, NULL, NULL, NULL, "config.json"},
+    {"a program instead", {{"config.json", "{\"model_type\":\"deepseek_v4\"}"}}, NULL, NULL, NULL,
+	"deepseek_v4 has no chat template but an encoder in Python, which is not built in; "
 	"--template FILE gives one"},
     {"broken", {TEMPLATE("{% if %}")}, NULL, NULL, NULL, ""},
     {"a torn document", {JSON("")}, NULL, NULL, NULL, ""},
