@@ -122,8 +122,6 @@ static int ask(struct run *r, struct host *h, struct err *e)
 		.min_p = NAN,
 		.top_k = SERVE_UNSET}};
 
-	if (http_check_url(h->url, e) < 0)
-		return -1;
 	h->facts = (struct serve_facts)SERVE_FACTS_NONE;
 	for (size_t i = 0; i < serve_nprobes; i++)
 		if (serve_probes[i].apis & 1u << api_of(r) && probe(r, h, &serve_probes[i], e) < 0)
@@ -150,20 +148,27 @@ static int check_alike(const struct host *a, const struct host *b, struct err *e
 	return 0;
 }
 
+/* One that is given twice is one. */
+static void add(struct run *r, char *url)
+{
+	size_t i = 0;
+
+	while (i < r->nhosts && strcmp(r->host[i].url, url) != 0)
+		i++;
+	if (i < r->nhosts)
+		free(url);
+	else
+		r->host[r->nhosts++].url = url;
+}
+
 int hosts_open(struct run *r, struct err *e)
 {
-	r->nhosts = r->o->servers.n;
-	r->host = xcalloc(r->nhosts, sizeof(*r->host));
-	for (size_t i = 0; i < r->nhosts; i++) {
-		char *url = xstrdup(r->o->servers.v[i]);
-		size_t n = strlen(url);
-
-		while (n > 0 && url[n - 1] == '/')
-			url[--n] = '\0';
-		r->host[i].url = url;
+	r->host = xcalloc(r->o->servers.n, sizeof(*r->host));
+	for (size_t i = 0; i < r->o->servers.n; i++)
+		add(r, http_base_url(r->o->servers.v[i]));
+	for (size_t i = 0; i < r->nhosts; i++)
 		if (ask(r, &r->host[i], e) < 0 || check_alike(&r->host[0], &r->host[i], e) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -171,7 +176,7 @@ void hosts_close(struct run *r)
 {
 	for (size_t i = 0; i < r->nhosts; i++) {
 		serve_plan_close(r->host[i].plan);
-		free((void *)(uintptr_t)r->host[i].url);
+		free(r->host[i].url);
 	}
 	free(r->host);
 }

@@ -80,7 +80,7 @@ struct item {
 };
 
 struct host {
-	const char *url;
+	char *url;
 	struct serve_facts facts;
 	struct serve_plan *plan;
 	size_t running;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "http/http.h"
 
+#include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -401,4 +402,21 @@ int http_check_url(const char *url, struct err *e)
 	}
 	curl_url_cleanup(u);
 	return rc;
+}
+
+char *http_base_url(const char *url)
+{
+	const char *port = strncmp(url, "https:", 6) == 0 ? ":443" : ":80";
+	size_t n = strlen(url), host_end, k = strlen(port);
+	char *base = xstrdup(url);
+
+	while (n > 0 && base[n - 1] == '/')
+		n--;
+	base[n] = '\0';
+	host_end = (size_t)(strstr(url, "://") + 3 - url);
+	for (; base[host_end] && base[host_end] != '/'; host_end++)
+		base[host_end] = (char)tolower((unsigned char)base[host_end]);
+	if (memcmp(base + host_end - k, port, k) == 0)
+		memmove(base + host_end - k, base + host_end, n + 1 - host_end);
+	return base;
 }

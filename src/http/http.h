@@ -80,5 +80,8 @@ size_t http_max_files(void);
 
 /* Whether a server's base URL can be used: http or https, a host, no user, query or fragment. */
 int http_check_url(const char *url, struct err *e);
+/* Such a URL as the paths of requests are put behind it, and as two are told apart: the host in lower
+ * case, without the scheme's own port and without slashes at the end. To be freed. */
+char *http_base_url(const char *url);
 
 #endif

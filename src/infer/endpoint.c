@@ -31,11 +31,8 @@ const char *endpoint_state_name(const struct endpoint *ep)
 struct endpoint *endpoint_new(const char *url)
 {
 	struct endpoint *ep = xcalloc(1, sizeof(*ep));
-	size_t n = strlen(url);
 
-	while (n > 0 && url[n - 1] == '/')
-		n--;
-	ep->url = xstrndup(url, n);
+	ep->url = http_base_url(url);
 	ep->facts = ep->asked = (struct serve_facts)SERVE_FACTS_NONE;
 	ep->probe = (struct call){.kind = CALL_PROBE, .ep = ep};
 	ep->metrics = (struct call){.kind = CALL_METRICS, .ep = ep};

@@ -440,6 +440,14 @@ load extract
 	kill $P1
 }
 
+@test "a server that is given twice counts once" {
+	serve --latency 20
+	records 12 >"$T/in"
+	U=http://localhost:${U##*:}
+	extract seed --server "$U/" --server "http://LocalHost:${U##*:}//" --concurrency 2 "$T/in"
+	[ "$(curl -s "$U/metrics" | grep '^e3sim:running_peak' | sed 's/.* //')" -le 2 ]
+}
+
 @test "dead server, missing files, full output" {
 	records 2 >"$T/in"
 	U=http://127.0.0.1:9

@@ -55,6 +55,13 @@ load infer
 	done
 }
 
+@test "a server that is given twice counts once" {
+	serve --latency 20
+	U=http://localhost:$PORT
+	rows 12 | infer -q --concurrency 2 --server "$U/" --server "http://LocalHost:$PORT//" -o out
+	[ "$(curl -s "$U/metrics" | grep '^e3sim:running_peak' | sed 's/.* //')" -le 2 ]
+}
+
 @test "an output or input that can't be is refused before a server is asked" {
 	rows 2 >in
 	python3 -c 'import socket

@@ -421,6 +421,34 @@ static void urls(void **state)
 	}
 }
 
+static void base_urls(void **state)
+{
+	static const struct {
+		const char *url, *base;
+	} table[] = {
+	    {"http://127.0.0.1:30000", "http://127.0.0.1:30000"},
+	    {"http://h:30000//", "http://h:30000"},
+	    {"http://Host.Example:80/", "http://host.example"},
+	    {"http://h:8080", "http://h:8080"},
+	    {"http://h:443", "http://h:443"},
+	    {"https://H:443/Base/", "https://h/Base"},
+	    {"https://h:80/base:80", "https://h:80/base:80"},
+	    {"http://[::AB]:80/", "http://[::ab]"},
+	    {"http://[::80]", "http://[::80]"},
+	    {"http://h/a:80", "http://h/a:80"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct err e = {0};
+		char *base = http_base_url(table[i].url);
+
+		assert_int_equal(http_check_url(table[i].url, &e), 0);
+		assert_string_equal(base, table[i].base);
+		free(base);
+	}
+}
+
 static void bad_key(void **state)
 {
 	struct http_opt opt = {.key = "a\r\nX-Other: b"};
@@ -442,6 +470,7 @@ int main(void)
 	    cmocka_unit_test(cancel_and_timeout),
 	    cmocka_unit_test(nobody_there_and_no_descriptors),
 	    cmocka_unit_test(urls),
+	    cmocka_unit_test(base_urls),
 	    cmocka_unit_test(bad_key),
 	};
 
