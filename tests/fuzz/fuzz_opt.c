@@ -27,6 +27,7 @@ static FILE *nowhere;
 #define exit		    leave
 #define prog_vwarn(fmt, ap) vfprintf(nowhere, fmt, ap)
 #include "../../src/base/opt.c"
+#include "../../src/base/opt_help.c"
 #undef exit
 #undef prog_vwarn
 
