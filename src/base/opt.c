@@ -110,19 +110,21 @@ static int set_u64(const struct opt *o, const char *s, uint64_t *out)
 	return bad || *out < o->min || (o->max && *out > o->max) ? -1 : 0;
 }
 
-static int set_num(const char *s, double *out)
+static int set_num(const struct opt *o, const char *s, double *out)
 {
-	return num_double(s, strlen(s), out) < 0 || !isfinite(*out) ? -1 : 0;
+	if (num_double(s, strlen(s), out) < 0 || !isfinite(*out))
+		return -1;
+	return *out < (double)(int64_t)o->min || (o->max && *out > (double)o->max) ? -1 : 0;
 }
 
 static int set_value(const struct opt *o, const char *s, void *at)
 {
 	switch (o->kind) {
-	case OPT_STR: *(const char **)at = s; return 0;
-	case OPT_LIST: opt_list_add(at, s); return 0;
+	case OPT_STR: *(const char **)at = s; return *s ? 0 : -1;
+	case OPT_LIST: opt_list_add(at, s); return *s ? 0 : -1;
 	case OPT_U64:
 	case OPT_SIZE: return set_u64(o, s, at);
-	case OPT_NUM: return set_num(s, at);
+	case OPT_NUM: return set_num(o, s, at);
 	case OPT_ENUM: return set_enum(o->arg, s, at);
 	case OPT_SHARD: return set_shard(s, at);
 	default: return -1;
@@ -138,28 +140,54 @@ static const char *near_word(struct near *n, const char *words)
 	return near_text(n);
 }
 
+static void add_bound(struct buf *b, const struct opt *o, uint64_t v)
+{
+	static const char *const unit[] = {"", "K", "M", "G", "T"};
+	int i = 0;
+
+	for (; o->kind == OPT_SIZE && i < 4 && v > 0 && v % 1024 == 0; i++)
+		v /= 1024;
+	buf_addf(b, "%lld%s", (long long)v, unit[i]);
+}
+
+static void add_bounds(struct buf *b, const struct opt *o)
+{
+	if (o->max) {
+		buf_adds(b, " from ");
+		add_bound(b, o, o->min);
+		buf_adds(b, " to ");
+		add_bound(b, o, o->max);
+	} else if (o->min || o->kind == OPT_NUM) {
+		buf_adds(b, " of ");
+		add_bound(b, o, o->min);
+		buf_adds(b, " or more");
+	}
+}
+
 static _Noreturn void bad_value(const struct opt_prog *p, const struct opt *o, const char *s)
 {
-	static const char *const want[] = {
+	static const char *const want[OPT_SHARD + 1] = {
 	    [OPT_U64] = "a whole number",
 	    [OPT_SIZE] = "a size such as 64M",
 	    [OPT_NUM] = "a number",
 	    [OPT_SHARD] = "I/N with I from 0 to N-1",
 	};
 	struct near near = {.word = {s, strlen(s)}};
-	char key[2] = {o->key, '\0'};
-	const char *dash = o->name ? "--" : "-", *name = o->name ? o->name : key;
+	struct buf text = {0};
 
+	if (o->name)
+		buf_addf(&text, "--%s: expected ", o->name);
+	else
+		buf_addf(&text, "-%c: expected ", o->key);
 	if (o->kind == OPT_ENUM)
-		opt_misuse(p, "%s%s: expected one of %s, not '%s'%s", dash, name, o->arg, s,
-		    near_word(&near, o->arg));
-	if ((o->kind == OPT_U64 || o->kind == OPT_SIZE) && o->max)
-		opt_misuse(p, "%s%s: expected %s from %llu to %llu, not '%s'", dash, name,
-		    want[o->kind], (unsigned long long)o->min, (unsigned long long)o->max, s);
-	if ((o->kind == OPT_U64 || o->kind == OPT_SIZE) && o->min)
-		opt_misuse(p, "%s%s: expected %s of %llu or more, not '%s'", dash, name,
-		    want[o->kind], (unsigned long long)o->min, s);
-	opt_misuse(p, "%s%s: expected %s, not '%s'", dash, name, want[o->kind], s);
+		buf_adds(&text, "one of ");
+	buf_adds(&text, want[o->kind] ? want[o->kind] : o->arg);
+	if (o->kind == OPT_U64 || o->kind == OPT_SIZE || o->kind == OPT_NUM)
+		add_bounds(&text, o);
+	buf_addf(&text, ", not '%s'", s);
+	if (o->kind == OPT_ENUM)
+		buf_adds(&text, near_word(&near, o->arg));
+	opt_misuse(p, "%s", buf_cstr(&text));
 }
 
 /* ---- the command line ---- */
@@ -323,6 +351,8 @@ void opt_parse(const struct opt_prog *p, int argc, char **argv, void *into)
 			parse_short(p, argv, &i, into);
 		else if (!p->operands)
 			opt_misuse(p, "takes no files: '%s'", argv[i]);
+		else if (!argv[i][0])
+			opt_misuse(p, "expected a file, not ''");
 		else
 			opt_list_add(operands, argv[i]);
 	}

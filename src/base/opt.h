@@ -9,8 +9,9 @@
  *
  * Parsing, --help, the man page's check and the shell completions all read the table. Options may
  * follow files; "--" ends them; long ones take "=VALUE" or the next argument and are never
- * abbreviated nor behind one dash ("-output" is not "-o utput"); "-" is a file. A program's own
- * option replaces the common one of its name. -h, --help, -V and --version are every program's.
+ * abbreviated nor behind one dash ("-output" is not "-o utput"); "-" is a file, "" is none. A
+ * program's own option replaces the common one of its name. -h, --help, -V and --version are every
+ * program's.
  *
  * Like prog.h this is a part of base/ that prints and exits, for main() only. */
 #ifndef E3_OPT_H
@@ -24,8 +25,8 @@
 enum opt_kind {
 	OPT_END,   /* ends a table */
 	OPT_FLAG,  /* int: set to 1 */
-	OPT_STR,   /* const char *: borrowed from argv */
-	OPT_LIST,  /* struct opt_list: every occurrence */
+	OPT_STR,   /* const char *: borrowed from argv; not empty, as an unset variable makes it */
+	OPT_LIST,  /* struct opt_list: every occurrence, none empty */
 	OPT_COMMA, /* struct opt_list: the parts between commas, of every occurrence; none is empty,
 		    * none comes twice */
 	OPT_U64,   /* uint64_t */
@@ -53,7 +54,7 @@ struct opt {
 	const char *arg;   /* what the value is called; NULL for flags. Completed as a file: FILE,
 			    * MANIFEST; as a folder: DIR */
 	const char *help;  /* a few words */
-	uint64_t min, max; /* of OPT_U64 and OPT_SIZE; max 0 is no limit */
+	uint64_t min, max; /* of numbers; max 0 is no limit; for OPT_NUM (uint64_t)-1 is -1 */
 };
 
 /* The names that an option's value may have, where they come from a table of the program: for the

@@ -9,6 +9,7 @@
 
 #define AT(member) offsetof(struct options, member)
 #define POLICIES   "keep|drop|retry"
+#define TOP_K_MAX  1000000000
 
 const char *const infer_statuses[STATUS_N] = {
     "ok", "length", "empty", "reasoning_only", "repetition", "unparsed"};
@@ -31,19 +32,19 @@ static const struct opt table[] = {
     {"max-new-tokens", 0, OPT_U64, AT(max_new_tokens), "N", "longest answer (default: 8192)", 1,
 	100000000},
     {"temperature", 0, OPT_NUM, AT(temperature), "X", "sampling; 0 is greedy", 0, 0},
-    {"top-p", 0, OPT_NUM, AT(top_p), "X", "sampling", 0, 0},
-    {"top-k", 0, OPT_NUM, AT(top_k), "N", "sampling; -1 is off", 0, 0},
-    {"min-p", 0, OPT_NUM, AT(min_p), "X", "sampling", 0, 0},
+    {"top-p", 0, OPT_NUM, AT(top_p), "X", "sampling", 0, 1},
+    {"top-k", 0, OPT_NUM, AT(top_k), "N", "sampling; -1 is off", (uint64_t)-1, TOP_K_MAX},
+    {"min-p", 0, OPT_NUM, AT(min_p), "X", "sampling", 0, 1},
     {"extra", 0, OPT_STR, AT(extra), "JSON", "an object merged into each request", 0, 0},
     {"turns", 0, OPT_ENUM, AT(turns), "last|all", "generate the last answer, or replay all", 0, 0},
     {"no-ids", 0, OPT_FLAG, AT(no_ids), NULL, "do without token ids", 0, 0},
     {"max-attempts", 0, OPT_U64, AT(max_attempts), "N", "tries an answer (default: 5)", 1, 1000},
     {"backoff", 0, OPT_NUM, AT(backoff), "SECONDS", "first pause before a retry (default: 1)", 0,
-	0},
+	3600},
     {"patience", 0, OPT_NUM, AT(patience), "SECONDS",
 	"how long to wait while no server is up (default: 0 at the start, then for ever)", 0, 0},
     {"timeout", 0, OPT_NUM, AT(timeout), "SECONDS", "longest wait for one answer (default: none)",
-	0, 0},
+	0, 4000000},
     {"window", 0, OPT_U64, AT(window), "N", "records read ahead (default: 256)", 1, 10000000},
     {"on-length", 0, OPT_ENUM, AT(policy[STATUS_LENGTH]), POLICIES, "answers cut by the limit", 0,
 	0},
@@ -96,23 +97,12 @@ struct serve_plan *infer_plan(const struct options *o, struct err *e)
 	return serve_plan_open(&p, e);
 }
 
-static int check_ranges(const struct options *o, struct err *e)
+static int check_sampling(const struct options *o, struct err *e)
 {
-	if (o->temperature < 0 || isinf(o->temperature))
-		return err_set(e, "usage", "--temperature: 0 or more");
-	if (o->top_p <= 0 || o->top_p > 1)
-		return err_set(e, "usage", "--top-p: above 0, at most 1");
-	if (o->min_p < 0 || o->min_p > 1)
-		return err_set(e, "usage", "--min-p: 0 to 1");
-	if (!isnan(o->top_k) && (o->top_k != floor(o->top_k) || fabs(o->top_k) > 1e9 ||
-				    (o->top_k < 1 && o->top_k != -1)))
-		return err_set(e, "usage", "--top-k: -1, or a whole number from 1");
-	if (!(o->backoff >= 0 && o->backoff <= 3600))
-		return err_set(e, "usage", "--backoff: 0 to 3600");
-	if (o->timeout < 0 || o->timeout > 4000000)
-		return err_set(e, "usage", "--timeout: 0 (none) to 4000000");
-	if (o->patience < 0)
-		return err_set(e, "usage", "--patience: 0 or more");
+	if (o->top_p == 0)
+		return err_set(e, "usage", "--top-p: expected a number above 0");
+	if (!isnan(o->top_k) && (o->top_k != floor(o->top_k) || o->top_k == 0))
+		return err_set(e, "usage", "--top-k: expected -1, or a whole number from 1");
 	return 0;
 }
 
@@ -164,5 +154,5 @@ int infer_check(const struct options *o, struct err *e)
 		return err_set(e, "usage", "--dry-run writes nothing: without -o and --resume");
 	if (!o->model && (o->template || o->date || o->served_by))
 		return err_set(e, "usage", "--template, --date and --served-by need --model");
-	return check_ranges(o, e) < 0 ? -1 : check_request(o, e);
+	return check_sampling(o, e) < 0 ? -1 : check_request(o, e);
 }

@@ -147,8 +147,9 @@ int fault_add(struct fault_plan *p, const char *text, struct err *e)
 	r.arg = fault_table[kind].arg;
 	n = strcspn(when, ":");
 	if (parse_when(&r, text[name], when, n) < 0)
-		return err_set(
-		    e, "usage", "--fault %s: expected a rate from 0 to 1 or a number", text);
+		return err_set(e, "usage", "--fault %s: expected %s", text,
+		    text[name] == '=' ? "a rate from 0 to 1 behind the '='"
+				      : "a request's number, or A-B, behind the '@'");
 	if (when[n] && (!fault_table[kind].arg_name ||
 			   num_u64(when + n + 1, strlen(when + n + 1), &r.arg) < 0))
 		return err_set(e, "usage", "--fault %s: expected %s behind the colon", text,

@@ -34,7 +34,7 @@ static const struct opt options[] = {
 	"speed of one answer (0: at once)", 0, 0},
     {"answer-tokens", 0, OPT_U64, AT(median), "N", "median length of an answer (96)", 1, 1000000},
     {"call-rate", 0, OPT_NUM, AT(call_rate), "RATE",
-	"answers that end in a tool call, where tools are declared (0.5)", 0, 0},
+	"answers that end in a tool call, where tools are declared (0.5)", 0, 1},
     {"seed", 0, OPT_U64, AT(seed), "S", "of answers and faults (0)", 0, 0},
     {"fault", 0, OPT_LIST, AT(faults), "NAME=RATE|NAME@N",
 	"do this wrong, so often or at request N", 0, 0},
@@ -91,9 +91,6 @@ int main(int argc, char **argv)
 		exit(list_faults(&e) < 0 ? prog_fail(&e) : EXIT_DONE);
 	if (!o.model)
 		opt_misuse(&program, "--model DIR is needed");
-	if (o.latency < 0 || o.tokens_per_second < 0 || o.call_rate < 0 || o.call_rate > 1)
-		opt_misuse(
-		    &program, "--latency, --tokens-per-second and --call-rate can't be that");
 	if (sim_open(&s, &o, &e) < 0) {
 		if (prog_status(&e) == EXIT_MISUSE)
 			opt_misuse(&program, "%s", e.msg);

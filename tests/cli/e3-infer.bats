@@ -10,7 +10,10 @@ load infer
 	for args in "" "--server http://x --servers f" "--server http://x --resume" \
 		"--server http://x --resume -o -" "--server http://x --retry-rejects" \
 		"--server http://x --temperature -1" "--server http://x --top-p 0" \
-		"--server http://x --top-k 0.5" "--server http://x --api soap" \
+		"--server http://x --top-p 1.1" "--server http://x --min-p 2" \
+		"--server http://x --top-k 0.5" "--server http://x --top-k 0" \
+		"--server http://x --backoff 3601" "--server http://x --patience -1" \
+		"--server http://x --timeout 4000001" "--server http://x --api soap" \
 		"--server http://x --dry-run 3 -o f" "--server http://x --served-by vllm" \
 		"--server http://x --shard 3/3" "--server http://x --max-attempts 0"; do
 		run -2 e3-infer $args </dev/null

@@ -55,7 +55,7 @@ static const struct opt own[] = {
 };
 static const struct opt common[] = {
     {"size", 0, OPT_SIZE, AT(size), "SIZE", "with a letter", 1, 0},
-    {NULL, 'x', OPT_NUM, AT(num), "X", "a number, short only", 0, 0},
+    {NULL, 'x', OPT_NUM, AT(num), "X", "a number, short only", (uint64_t)-1, 9},
     {"word", 'w', OPT_ENUM, AT(word), "one|two|three", "one of three", 0, 0},
     {"shard", 0, OPT_SHARD, AT(shard), "I/N", "a shard", 0, 0},
     {0},
@@ -71,7 +71,8 @@ static void check_values(const struct values *v, size_t words)
 {
 	check((v->flag == 0 || v->flag == 1) && v->word >= 0 && v->word < 3);
 	check(v->count == 0 || (v->count >= 2 && v->count <= 900));
-	check(isfinite(v->num) && (v->shard.n == 0 || v->shard.i < v->shard.n));
+	check(!v->str || v->str[0]);
+	check(v->num >= -1 && v->num <= 9 && (v->shard.n == 0 || v->shard.i < v->shard.n));
 	check(v->list.n + v->operands.n <= words);
 	for (size_t i = 0; i < v->comma.n; i++)
 		check(v->comma.v[i][0] != '\0' && !strchr(v->comma.v[i], ','));
