@@ -26,10 +26,6 @@ static const char *wrong_shape(const struct flow_job *job)
 		n--;
 	if (job->number != 1 || job->element || n == 0)
 		return NULL;
-	if (n >= 2 && memcmp(p, "\x1f\x8b", 2) == 0)
-		return "gzip: zcat FILE | ...";
-	if (n >= 2 && (memcmp(p, "\xff\xfe", 2) == 0 || memcmp(p, "\xfe\xff", 2) == 0))
-		return "UTF-16: iconv -f UTF-16 -t UTF-8 FILE | ...";
 	if (*p == '[')
 		return "a JSON array, where a record is a line: make lines of it with jq -c '.[]'";
 	if (*p == '{' && n == 1)

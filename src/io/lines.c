@@ -132,13 +132,18 @@ static int fill(struct lines *l, struct err *e)
 	return 0;
 }
 
-/* The byte order marks that an input may begin with. UTF-16 has no line that is a record: it is
- * refused as a whole. */
+/* First bytes that belong to no line. UTF-8's mark is passed over; behind the others no line is a
+ * record, and the input is refused as a whole. */
 static const struct {
 	const char *bytes;
 	size_t n;
-	const char *utf16; /* how a person would write the bytes */
-} marks[] = {{"\xef\xbb\xbf", 3, NULL}, {"\xff\xfe", 2, "FF FE"}, {"\xfe\xff", 2, "FE FF"}};
+	const char *refuse; /* what it is and what to do about it, or NULL */
+} marks[] = {
+    {"\xef\xbb\xbf", 3, NULL},
+    {"\xff\xfe", 2, "UTF-16 (it begins with FF FE): iconv -f UTF-16 -t UTF-8 FILE | ..."},
+    {"\xfe\xff", 2, "UTF-16 (it begins with FE FF): iconv -f UTF-16 -t UTF-8 FILE | ..."},
+    {"\x1f\x8b", 2, "gzip: zcat FILE | ..."},
+};
 
 #define MARKS (sizeof(marks) / sizeof(marks[0]))
 
@@ -153,7 +158,7 @@ static size_t find_mark(const struct lines *l)
 	return i;
 }
 
-static int skip_bom(struct lines *l, struct err *e)
+static int skip_mark(struct lines *l, struct err *e)
 {
 	size_t i;
 
@@ -162,11 +167,8 @@ static int skip_bom(struct lines *l, struct err *e)
 			return -1;
 	if (i == MARKS || l->end - l->start < marks[i].n)
 		return 0;
-	if (marks[i].utf16)
-		return err_set(e, "encoding",
-		    "%s: is UTF-16, as its first bytes say (%s): make it UTF-8 (iconv -f UTF-16 -t "
-		    "UTF-8)",
-		    in_name(l->in), marks[i].utf16);
+	if (marks[i].refuse)
+		return err_set(e, "encoding", "%s: %s", in_name(l->in), marks[i].refuse);
 	l->start += marks[i].n;
 	return 0;
 }
@@ -186,7 +188,7 @@ static int open_file(struct lines *l, struct err *e)
 	l->start = l->end = l->seen = 0;
 	l->number = 0;
 	l->array = l->arrays ? MAYBE_ARRAY : NO_ARRAY;
-	return skip_bom(l, e);
+	return skip_mark(l, e);
 }
 
 static void close_file(struct lines *l)

@@ -6,7 +6,7 @@
  *	lines_close(l);
  *
  * Only 0x0A ends a line; one 0x0D before it goes; the last line of a file needs no end; a UTF-8
- * byte order mark at the start of a file is skipped, a file with one of UTF-16 is refused (class
+ * byte order mark at the start of a file is skipped, a file in UTF-16, or gzip's, is refused (class
  * "encoding"); blank lines (empty, or only spaces, tabs and CRs) are no records but count for line
  * numbers. No files means standard input. A line's bytes are borrowed until the next call. NULs are
  * ordinary bytes.

@@ -165,12 +165,6 @@ Again.</think>6<|im_end|>" ]
 	short a | jq . >in
 	run tok in
 	[ "$output" = "e3-tokenize: in: an object over several lines, where a record is one line: make lines of it with jq -c ., or .KEY[] for a list inside" ]
-	echo x | gzip >other
-	run tok other
-	[ "$output" = "e3-tokenize: other: gzip: zcat FILE | ..." ]
-	echo x | iconv -t UTF-16 >other
-	run tok other
-	[ "$output" = "e3-tokenize: other: UTF-16: iconv -f UTF-16 -t UTF-8 FILE | ..." ]
 	jq -c . in | tok >out
 	[ "$(wc -l <out)" -eq 1 ]
 }

@@ -6,6 +6,7 @@ setup() {
 	T=$BATS_TEST_TMPDIR
 	: "${E3_BIN:=$PWD/bin}"
 	PATH=$E3_BIN:$PATH
+	MODEL=$PWD/pipelines/demo/model
 }
 
 # complete PROGRAM WORD...: what bash would offer for the last word, and what else it is told.
@@ -75,24 +76,30 @@ complete_words() {
 		e3-prep --dataset ultrachat
 }
 
-@test "an input in UTF-16 ends the run, and is named" {
+@test "an input in UTF-16 or of gzip ends the run, and is named" {
 	cd "$T"
 	echo '{"messages":[{"role":"user","content":"q"}]}' >good
-	why="make it UTF-8 (iconv -f UTF-16 -t UTF-8)"
-	for code in UTF-16LE:'\xff\xfe':"FF FE" UTF-16BE:'\xfe\xff':"FE FF"; do
-		IFS=: read -r name mark bytes <<<"$code"
-		{ printf "$mark"; iconv -f UTF-8 -t "$name" good; } >bad
-		zstd -q -f bad
-		for p in prep merge "vocabmap --target-vocab 9 --draft-vocab 2"; do
+	{ printf '\xff\xfe'; iconv -f UTF-8 -t UTF-16LE good; } >little
+	{ printf '\xfe\xff'; iconv -f UTF-8 -t UTF-16BE good; } >big
+	gzip -c good >gzip
+	for bad in little big gzip; do
+		case $bad in
+		little) why="UTF-16 (it begins with FF FE): iconv -f UTF-16 -t UTF-8 FILE | ..." ;;
+		big) why="UTF-16 (it begins with FE FF): iconv -f UTF-16 -t UTF-8 FILE | ..." ;;
+		gzip) why="gzip: zcat FILE | ..." ;;
+		esac
+		for p in prep merge "vocabmap --target-vocab 9 --draft-vocab 2" "tokenize --model $MODEL"; do
 			rm -f rej
-			run "$E3_BIN"/e3-$p --rejects rej -o out good bad
+			# shellcheck disable=SC2086
+			run e3-$p --rejects rej -o out good $bad
 			[ "$status" = 1 ]
-			[ "${lines[-1]}" = "e3-${p%% *}: bad: is UTF-16, as its first bytes say ($bytes): $why" ]
+			[ "${lines[-1]}" = "e3-${p%% *}: $bad: $why" ]
 			[ ! -e out ]
 		done
-		run e3-prep bad.zst
-		[ "$output" = "e3-prep: bad.zst: is UTF-16, as its first bytes say ($bytes): $why" ]
-		run e3-prep <bad
-		[ "$output" = "e3-prep: standard input: is UTF-16, as its first bytes say ($bytes): $why" ]
+		zstd -q -f $bad
+		run e3-prep $bad.zst
+		[ "$output" = "e3-prep: $bad.zst: $why" ]
+		run e3-prep <$bad
+		[ "$output" = "e3-prep: standard input: $why" ]
 	done
 }

@@ -265,16 +265,15 @@ static void line_rows(void **state)
 	tmp_clean();
 }
 
-static void utf16_is_refused(void **state)
+static void what_has_no_lines_is_refused(void **state)
 {
 	static const struct {
 		const char *in, *why;
 	} t[] = {
-	    {"\xff\xfe{",
-		"is UTF-16, as its first bytes say (FF FE): make it UTF-8 (iconv -f UTF-16 "
-		"-t UTF-8)"},
-	    {"\xff\xfe", "is UTF-16, as its first bytes say (FF FE)"},
-	    {"\xfe\xff{\n", "is UTF-16, as its first bytes say (FE FF)"},
+	    {"\xff\xfe{", "UTF-16 (it begins with FF FE): iconv -f UTF-16 -t UTF-8 FILE | ..."},
+	    {"\xff\xfe", "UTF-16 (it begins with FF FE): iconv -f UTF-16 -t UTF-8 FILE | ..."},
+	    {"\xfe\xff{\n", "UTF-16 (it begins with FE FF): iconv -f UTF-16 -t UTF-8 FILE | ..."},
+	    {"\x1f\x8b\x08", "gzip: zcat FILE | ..."},
 	};
 
 	(void)state;
@@ -494,7 +493,7 @@ int main(void)
 	    cmocka_unit_test(torn_frames),
 	    cmocka_unit_test(cannot_open),
 	    cmocka_unit_test(line_rows),
-	    cmocka_unit_test(utf16_is_refused),
+	    cmocka_unit_test(what_has_no_lines_is_refused),
 	    cmocka_unit_test(nul_is_a_byte),
 	    cmocka_unit_test(lengths),
 	    cmocka_unit_test(from_a_slow_pipe),
