@@ -120,6 +120,38 @@ static void check_extract(const struct extract_opts *o)
 		opt_misuse(&extract_prog, "--records goes with --verify and --convert");
 }
 
+/* What a run on a finished set would pass over. */
+static void check_set(const struct extract_opts *o)
+{
+	const struct {
+		int given, convert;
+		const char *option;
+	} not_for[] = {
+	    {o->backend >= 0, 0, "--backend"},
+	    {o->servers.n > 0, 0, "--server"},
+	    {o->dump_dir != NULL, 0, "--dump-dir"},
+	    {o->server_dump_dir != NULL, 0, "--server-dump-dir"},
+	    {o->layers.n > 0, 0, "--layers"},
+	    {o->layer_ids != LAYERS_UNSAID, 0, "--layer-ids"},
+	    {o->resume, 0, "--resume"},
+	    {o->redo != NULL, 0, "--redo"},
+	    {o->retry_rejects, 0, "--retry-rejects"},
+	    {o->sweep, 0, "--sweep"},
+	    {o->no_last, 1, "--no-last"},
+	    {o->norm != NORM_UNSAID, 1, "--norm"},
+	    {o->apply_norm, 1, "--apply-norm"},
+	    {o->layout >= 0, 1, "--layout"},
+	    {o->dtype >= 0, 1, "--dtype"},
+	    {o->out_dir != NULL, 1, "--out-dir"},
+	    {o->keep.n > 0, 1, "--keep"},
+	};
+
+	for (size_t i = 0; i < sizeof(not_for) / sizeof(not_for[0]); i++)
+		if (not_for[i].given && !(o->convert && not_for[i].convert))
+			opt_misuse(&extract_prog, "%s is not for %s", not_for[i].option,
+			    o->convert ? "--convert" : "--verify");
+}
+
 static void check_convert(const struct extract_opts *o)
 {
 	struct buf m = {0};
@@ -158,6 +190,8 @@ void options_parse(struct extract_opts *o, int argc, char **argv)
 			    o->keep.v[i]);
 	if (o->verify && o->convert)
 		opt_misuse(&extract_prog, "--verify and --convert are two runs");
+	if (o->convert || o->verify)
+		check_set(o);
 	if (o->convert)
 		check_convert(o);
 	else if (!o->verify)

@@ -144,6 +144,24 @@ other_model() {
 	cmp "$T/was" "$T/seed.idx"
 }
 
+@test "--verify and --convert refuse what they would pass over" {
+	for o in "--backend vllm" "--server http://a" "--dump-dir d" "--server-dump-dir d" "--layers 2" "--layer-ids in" \
+		--resume "--redo f" --retry-rejects --sweep; do
+		for set in --verify --convert; do
+			# shellcheck disable=SC2086
+			run e3-extract $set "$T" $o
+			[ "$status" -eq 2 ]
+			[ "${lines[0]}" = "e3-extract: ${o% *} is not for $set" ]
+		done
+	done
+	for o in --no-last "--norm after" "--apply-norm --model m" "--layout seed" "--dtype f32" "--out-dir o" "--keep a"; do
+		# shellcheck disable=SC2086
+		run e3-extract --verify "$T" $o
+		[ "$status" -eq 2 ]
+		[ "${lines[0]}" = "e3-extract: ${o%% *} is not for --verify" ]
+	done
+}
+
 @test "--verify: files that belong to other records" {
 	serve
 	records 4 >"$T/in"
