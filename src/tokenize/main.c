@@ -62,15 +62,40 @@ static int is_plain(const struct tok_opts *o)
 	return o->text || o->whole || o->count || o->pieces || o->decode;
 }
 
+static void check_plain(const struct tok_opts *o)
+{
+	const struct {
+		int given;
+		const char *option;
+	} records_only[] = {
+	    {o->show, "--show"},
+	    {o->flow.rejects != NULL, "--rejects"},
+	    {o->flow.stats != NULL, "--stats"},
+	    {o->keep.n > 0, "--keep"},
+	    {o->max_len > 0, "--max-len"},
+	    {o->mask != MASK_SERVED, "--mask"},
+	    {o->last_turn_only, "--last-turn-only"},
+	    {o->extend_left, "--extend-left"},
+	    {o->check_drift, "--check-drift"},
+	    {o->template != NULL, "--template"},
+	    {o->date != NULL, "--date"},
+	    {o->served_by != SERVED_HF, "--served-by"},
+	};
+
+	for (size_t i = 0; i < sizeof(records_only) / sizeof(records_only[0]); i++)
+		if (records_only[i].given)
+			opt_misuse(
+			    &prog, "%s is for records, not for plain text", records_only[i].option);
+}
+
 static void check(const struct tok_opts *o)
 {
-	int plain = is_plain(o);
-
 	if (!o->model)
 		opt_misuse(&prog, "--model DIR is needed");
-	if (plain && (o->show || o->flow.rejects || o->flow.stats || o->keep.n > 0))
-		opt_misuse(&prog,
-		    "--show, --rejects, --stats and --keep are for records, not for plain text");
+	if (is_plain(o))
+		check_plain(o);
+	if (o->on_long == LONG_TRUNCATE && !o->max_len)
+		opt_misuse(&prog, "--on-long truncate needs --max-len N");
 	if (o->pieces && (o->decode || o->count))
 		opt_misuse(&prog, "--pieces does not go with --decode or --count");
 	if (o->last_turn_only && (o->mask == MASK_ALL || o->mask == MASK_AFTER_FIRST_USER))

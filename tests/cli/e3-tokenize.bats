@@ -305,10 +305,17 @@ EOF
 	run e3-tokenize
 	[ "$status" -eq 2 ]
 	for o in "--mask some" "--nonsense" "--max-len 0" "--keep id" "--keep a,a" "--text --rejects r" "--pieces --decode" \
-	    "--last-turn-only --mask all" "--served-by me"; do
+	    "--last-turn-only --mask all" "--served-by me" "--on-long truncate"; do
 		# shellcheck disable=SC2086
 		run tok $o
 		[ "$status" -eq 2 ]
+	done
+	for o in --show "--rejects f" "--stats f" "--keep a" "--max-len 9" "--mask all" --last-turn-only --extend-left \
+	    --check-drift "--template f" "--date 2025-01-01" "--served-by vllm"; do
+		# shellcheck disable=SC2086
+		run tok --count $o
+		[ "$status" -eq 2 ]
+		[ "${lines[0]}" = "e3-tokenize: ${o% *} is for records, not for plain text" ]
 	done
 	for o in "-o same --rejects same" "--rejects same --stats same"; do
 		run tok $o in
