@@ -198,6 +198,8 @@ struct manifest *manifest_load(const char *path, struct err *e)
 	json_t *row;
 
 	m->root = doc_load(path, e);
+	if (!m->root && strcmp(e->class, "json") == 0)
+		err_suffix(e, ": expected a manifest, as --manifest writes it");
 	if (!m->root)
 		goto fail;
 	m->outputs = json_object_get(m->root, "outputs");

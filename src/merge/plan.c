@@ -102,9 +102,20 @@ static int read_splits(struct plan *p, const struct opt_list *l, struct err *e)
 	return sum <= 1 + 1e-9 ? 0 : err_set(e, "usage", "--split: the fractions are more than 1");
 }
 
+static int check_lengths(const struct merge_opts *o, struct err *e)
+{
+	if (o->min_len > o->max_len)
+		return err_set(e, "usage", "--min-len is more than --max-len");
+	if (o->min_response > o->max_len)
+		return err_set(e, "usage", "--min-response is more than --max-len");
+	return 0;
+}
+
 int plan_make(struct plan *p, const struct merge_opts *o, struct err *e)
 {
 	*p = (struct plan){0};
+	if (check_lengths(o, e) < 0)
+		return -1;
 	if (read_quotas(&p->cap, &p->ncap, "cap", &o->cap, e) < 0 ||
 	    read_quotas(&p->mix, &p->nmix, "mix", &o->mix, e) < 0)
 		return -1;

@@ -324,7 +324,8 @@ ids() {
 }
 
 @test "misuse is status 2, with the usage" {
-	for args in "--cap a" "--mix a=-1" "--split val=2:f" "--dedup all" "--memory 1M" "--seed -1" "--no-such"; do
+	for args in "--cap a" "--mix a=-1" "--split val=2:f" "--dedup all" "--memory 1M" "--seed -1" "--no-such" \
+		"--min-len 6 --max-len 5" "--min-response 6 --max-len 5"; do
 		run e3-merge $args
 		[ "$status" -eq 2 ]
 		[[ "$output" == "e3-merge: "*"usage: e3-merge "* ]]
@@ -332,6 +333,10 @@ ids() {
 	run e3-merge --split val=0.5:same -o same
 	[ "$status" -eq 2 ]
 	[[ "$output" == "e3-merge: same: named for two outputs"* ]]
+	some 2 >in
+	run e3-merge --check in in
+	[ "$status" -eq 1 ]
+	[ "$output" = "e3-merge: in:2: end of file expected near '{': expected a manifest, as --manifest writes it" ]
 }
 
 @test "a file that can't be made is found before a record is read" {
