@@ -316,11 +316,14 @@ static void name_files(struct vocabmap_opts *o)
 
 int main(int argc, char **argv)
 {
-	struct vocabmap_opts o = {.flow = FLOW_OPT_DEFAULT, .draft = DRAFT_USUAL};
+	struct vocabmap_opts o = {.flow = FLOW_OPT_DEFAULT, .draft = DRAFT_USUAL, .layout = -1};
 	struct run r = {.o = &o};
 	struct err e;
 
 	opt_parse(&prog, argc, argv, &o);
+	if (o.layout >= 0 && !o.out_dir)
+		opt_misuse(&prog, "--layout needs --out-dir DIR, where the map is written");
+	o.layout = o.layout < 0 ? LAYOUT_SEED : o.layout;
 	o.flow.own_output = 1;
 	o.flow.unique_ids = 1;
 	o.flow.report = 1;

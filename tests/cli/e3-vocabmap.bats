@@ -90,6 +90,9 @@ vm() {
 	run e3-vocabmap --draft-vocab 2 in
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"--target-vocab or --model"* ]]
+	run e3-vocabmap --target-vocab 10 --draft-vocab 2 --layout seed in
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--layout needs --out-dir DIR"* ]]
 }
 
 @test "V from the model folder, also a nested one" {
