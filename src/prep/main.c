@@ -244,9 +244,11 @@ static void check_name(const char *name)
 {
 	size_t n = strlen(name);
 
-	if (!n || strpbrk(name, "/#") || strspn(name, "\t\r\n "))
-		opt_misuse(&prog, "--dataset: a name without '/', '#' and a blank in front, since "
-				  "ids are NAME/NUMBER");
+	if (strpbrk(name, "/#") || strspn(name, "\t\r\n "))
+		opt_misuse(&prog,
+		    "--dataset: expected a name without '/' and '#', and with no blank in front, "
+		    "since ids are NAME/NUMBER, not '%s'",
+		    name);
 	if (utf8_valid(name, n) < n)
 		opt_misuse(&prog, "--dataset: not UTF-8");
 }

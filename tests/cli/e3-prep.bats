@@ -31,6 +31,8 @@ texts() {
 		run -2 e3-prep $args </dev/null
 		[[ $output == *usage:* ]]
 	done
+	run -2 e3-prep --dataset a/b
+	[ "${lines[0]}" = "e3-prep: --dataset: expected a name without '/' and '#', and with no blank in front, since ids are NAME/NUMBER, not 'a/b'" ]
 }
 
 @test "options take = or a blank, and may follow files" {
