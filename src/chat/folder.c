@@ -21,6 +21,7 @@ static const struct {
 } natives[] = {
     {"deepseek_v32", &chat_deepseek_v32},
     {"deepseek_v4", NULL},
+    {"deepseek_v41", NULL},
 };
 
 static const char *path_in(struct buf *b, const struct chat_opt *opt, const char *name)
@@ -180,7 +181,7 @@ static int from_name(struct chat *c, const struct chat_opt *opt, struct buf *pat
 		    e, "template", "%s: no chat template; --template FILE gives one", opt->model);
 	else if (rc == 0 && !c->plain.native)
 		rc = err_set(e, "template",
-		    "%s: %s has no chat template but an encoder in Python, which is not built in; "
+		    "%s: %s has no chat template but an encoder, which is not built in; "
 		    "--template FILE gives one",
 		    opt->model, type);
 	json_decref(doc);

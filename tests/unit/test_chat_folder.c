@@ -69,8 +69,10 @@ static const struct {
     {"not a string", {CONFIG("7")}, NULL, NULL, NULL, "chat_template: expected a string"},
     {"a torn configuration", {{"config.json", "{"}}, NULL, NULL, NULL, "config.json"},
     {"a program instead", {{"config.json", "{\"model_type\":\"deepseek_v4\"}"}}, NULL, NULL, NULL,
-	"deepseek_v4 has no chat template but an encoder in Python, which is not built in; "
+	"deepseek_v4 has no chat template but an encoder, which is not built in; "
 	"--template FILE gives one"},
+    {"its successor's", {{"config.json", "{\"model_type\":\"deepseek_v41\"}"}}, NULL, NULL, NULL,
+	"deepseek_v41 has no chat template but an encoder, which is not built in"},
     {"broken", {TEMPLATE("{% if %}")}, NULL, NULL, NULL, ""},
     {"a torn document", {JSON("")}, NULL, NULL, NULL, ""},
 };
