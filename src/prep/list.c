@@ -63,11 +63,25 @@ static int bad_type(struct prep_row *r, const struct raw *m, int member, const c
 
 enum part { PART_TEXT, PART_REASONING, PART_CALL, PART_OTHER };
 
+static enum part part_of_type(struct prep_row *r, struct span type)
+{
+	if (!type.p)
+		return PART_TEXT;
+	if (*type.p != '"')
+		return PART_OTHER;
+	type = json_text(type, r->arena, NULL);
+	if (span_eq(type, "text"))
+		return PART_TEXT;
+	if (span_eq(type, "reasoning"))
+		return PART_REASONING;
+	return span_eq(type, "tool_call") ? PART_CALL : PART_OTHER;
+}
+
 /* {"type":"text","text":...}, or with "value" or "content"; a string is a text too. What kind of
  * part it is, with its text unless it is PART_OTHER. */
 static enum part read_part(struct prep_row *r, struct span part, struct span *text)
 {
-	struct span type, v;
+	struct span v;
 
 	if (*part.p == '"') {
 		*text = json_text(part, r->arena, NULL);
@@ -75,7 +89,6 @@ static enum part read_part(struct prep_row *r, struct span part, struct span *te
 	}
 	if (*part.p != '{')
 		return PART_OTHER;
-	type = prep_walk_get(part, "type");
 	v = prep_walk_get(part, "text");
 	if (span_is_null(v))
 		v = prep_walk_get(part, "value");
@@ -84,11 +97,7 @@ static enum part read_part(struct prep_row *r, struct span part, struct span *te
 	if (!v.p || *v.p != '"')
 		return PART_OTHER;
 	*text = json_text(v, r->arena, NULL);
-	if (!type.p || span_eq(type, "\"text\""))
-		return PART_TEXT;
-	if (span_eq(type, "\"reasoning\""))
-		return PART_REASONING;
-	return span_eq(type, "\"tool_call\"") ? PART_CALL : PART_OTHER;
+	return part_of_type(r, prep_walk_get(part, "type"));
 }
 
 static struct prep_text joined(struct prep_row *r, const struct buf *b)

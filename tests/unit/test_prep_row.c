@@ -370,6 +370,9 @@ static void parts(void **state)
 	} t[] = {
 	    {"assistant", TEXT "," TEXT, "ua", ANSWER "\"xx\",\"weight\""},
 	    {"assistant", "\"a\"," TEXT, "ua", ANSWER "\"ax\",\"weight\""},
+	    {"assistant", "{\"type\":\"t\\u0065xt\",\"text\":\"x\"}", "ua",
+		ANSWER "\"x\",\"weight\""},
+	    {"assistant", "{\"type\":7,\"text\":\"x\"}", "type", ""},
 	    {"assistant", THOUGHT "," TEXT, "ua", ANSWER "\"x\",\"reasoning_content\":\"y\""},
 	    {"assistant", A_CALL, "uA", ANSWER "\"\",\"tool_calls\":[{\"id\":\"functions.f:0\""},
 	    {"assistant", NO_CALL, "type", ""},
