@@ -33,8 +33,8 @@ static struct parts parts_of(struct span object)
 			f.name = val;
 		else if (span_eq(key, "parameters"))
 			f.parameters = val;
-		else if (span_eq(key, "function") && *val.p == '{')
-			f.function = val;
+		else if (span_eq(key, "function"))
+			f.function = *val.p == '{' ? val : (struct span){0};
 	}
 	return f;
 }

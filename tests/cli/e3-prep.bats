@@ -218,6 +218,7 @@ texts() {
 	told '"function_call":3' "" "messages[1].function_call: expected an object, not a number"
 	one="expected a tool definition that has a name"
 	told '"content":"a"' ',"tools":[{"name":"f"},{"x":1}]' "tools[1]: $one"
+	told '"content":"a"' ',"tools":[{"function":{"name":"f"},"function":0}]' "tools[0]: $one" # the last of a key counts
 	told '"content":"a"' ',"tools":"[{\"name\":\"f\"},{}]"' "tools[1]: $one"
 	told '"content":"a"' ',"tools":"{\"name\":\"f\"}, {\"name\":\"g\"} x"' "tools[2]: $one"
 	told '"content":"a"' ',"tools":{"x":1}' "tools: expected tool definitions that have a name"
