@@ -17,7 +17,7 @@
  * With thinking on, answers behind the last user or developer message have their reasoning, and
  * their openings are "<think>"; all others have neither. What the encoder refuses is refused.
  *
- * Where the three differ (found in SGLang 0.5.23, vLLM at its 055e47c2, and DeepSeek's own):
+ * Where the three differ (SGLang 0.5.23; vLLM's deepseek_v32.py at b59bccae; DeepSeek's own):
  *
  *			hf		sglang		vllm
  *	thinking is on	by kwargs thinking or	by thinking	as hf
