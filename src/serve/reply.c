@@ -7,6 +7,7 @@
 #include "serve/facts.h"
 #include "serve/lax.h"
 #include "json/ids.h"
+#include "json/rec.h"
 
 #define FIELD(type, member)                            \
 	{                                              \
@@ -89,6 +90,15 @@ static struct span string_or_none(struct span v)
 	return v.p && *v.p == '"' ? v : (struct span){NULL, 0};
 }
 
+/* Text of another type is no text that may be left out. */
+static int read_text(struct span *to, struct span v, const char *name, struct err *e)
+{
+	if (v.p && *v.p != '"')
+		return err_set(e, "reply", "%s: expected a string, not %s", name, json_kind(v));
+	*to = v;
+	return 0;
+}
+
 static int read_ids(struct ints *out, int *has, struct span v, const char *name, struct err *e)
 {
 	if (!v.p)
@@ -124,14 +134,14 @@ static int read_sglang(struct serve_reply *r, const struct top *t, struct err *e
 		r->matched = lax_int(lax_get(m.finish_reason, "matched"), -1);
 		r->abort_message = string_or_none(lax_get(m.finish_reason, "message"));
 	}
-	r->content = string_or_none(t->text);
 	r->rid = string_or_none(m.id);
 	r->weight_version = string_or_none(m.weight_version);
 	r->prompt_tokens = lax_int(m.prompt_tokens, -1);
 	r->completion_tokens = lax_int(m.completion_tokens, -1);
 	r->retractions = lax_int(m.num_retractions, -1);
 	r->states = m.hidden_states;
-	if (read_ids(&r->ids, &r->has_ids, t->output_ids, "output_ids", e) < 0)
+	if (read_text(&r->content, t->text, "text", e) < 0 ||
+	    read_ids(&r->ids, &r->has_ids, t->output_ids, "output_ids", e) < 0)
 		return -1;
 	return read_prompt_ids(r, t->prompt_token_ids, "prompt_token_ids", e);
 }
@@ -141,10 +151,11 @@ static int read_llamacpp(struct serve_reply *r, const struct top *t, struct err 
 	if (!t->stop_type.p)
 		return err_set(e, "reply", "stop_type: missing");
 	r->finish = finish_of(t->stop_type);
-	r->content = string_or_none(t->content);
 	r->prompt_tokens = lax_int(t->tokens_evaluated, -1);
 	r->completion_tokens = lax_int(t->tokens_predicted, -1);
 	r->truncated = span_eq(t->truncated, "true");
+	if (read_text(&r->content, t->content, "content", e) < 0)
+		return -1;
 	return read_ids(&r->ids, &r->has_ids, t->tokens, "tokens", e);
 }
 
@@ -182,13 +193,18 @@ static int read_message(struct serve_reply *r, struct span v, struct err *e)
 	if (!v.p || *v.p != '{')
 		return err_set(e, "reply", "choices[0].message: expected an object");
 	lax_fields(v, message_fields, COUNT(message_fields), &m);
-	r->content = string_or_none(m.content);
-	r->reasoning = string_or_none(m.reasoning_content.p ? m.reasoning_content : m.reasoning);
-	if (m.tool_calls.p && *m.tool_calls.p == '[') {
-		lax_begin(&s, m.tool_calls);
-		if (lax_element(&s, &first))
-			r->tool_calls = m.tool_calls;
-	}
+	if (read_text(&r->content, m.content, "choices[0].message.content", e) < 0 ||
+	    read_text(&r->reasoning, m.reasoning, "choices[0].message.reasoning", e) < 0 ||
+	    (m.reasoning_content.p && read_text(&r->reasoning, m.reasoning_content,
+					  "choices[0].message.reasoning_content", e) < 0))
+		return -1;
+	if (m.tool_calls.p && *m.tool_calls.p != '[')
+		return err_set(e, "reply",
+		    "choices[0].message.tool_calls: expected an array, not %s",
+		    json_kind(m.tool_calls));
+	lax_begin(&s, m.tool_calls);
+	if (lax_element(&s, &first))
+		r->tool_calls = m.tool_calls;
 	return 0;
 }
 
@@ -210,10 +226,9 @@ static int read_openai(struct serve_reply *r, const struct top *t, int chat, str
 	r->states_path = lax_get(t->kv_transfer_params, "hidden_states_path");
 	if (!r->states_path.p)
 		r->states_path = lax_get(t->kv_transfer_params, "handle");
-	if (chat ? read_message(r, c.message, e) < 0 : 0)
+	if ((chat ? read_message(r, c.message, e)
+		  : read_text(&r->content, c.text, "choices[0].text", e)) < 0)
 		return -1;
-	if (!chat)
-		r->content = string_or_none(c.text);
 	/* vLLM's chat puts the prompt's ids beside choices, all else puts them in the choice */
 	ids = c.prompt_token_ids.p ? c.prompt_token_ids : t->prompt_token_ids;
 	if (read_ids(&r->ids, &r->has_ids, c.token_ids, "choices[0].token_ids", e) < 0 ||
@@ -302,7 +317,8 @@ static enum serve_found check_prompt(
 	if (r->truncated || (known && r->prompt_tokens >= 0 && (size_t)r->prompt_tokens < n) ||
 	    (known && echo && r->prompt_ids.n < n)) {
 		err_set(e, "reply", "the server cut the prompt: %zu ids sent, %lld used", n,
-		    (long long)(echo ? (int64_t)r->prompt_ids.n : r->prompt_tokens));
+		    (long long)(echo && r->prompt_ids.n < n ? (int64_t)r->prompt_ids.n
+							    : r->prompt_tokens));
 		return FOUND_CUT;
 	}
 	if (sent->ids && echo && !ints_eq(&r->prompt_ids, sent->ids, sent->n)) {

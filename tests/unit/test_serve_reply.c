@@ -135,6 +135,21 @@ static void replies(void **state)
 		"{\"choices\":[{\"message\":{\"content\":\"x\"},\"token_ids\":null,"
 		"\"finish_reason\":\"stop\"}]}",
 		"stop content=\"x\" -1+-1"},
+	    {"content in parts", ROUTE_CHAT,
+		"{\"choices\":[{\"message\":{\"content\":[{\"text\":\"x\"}],\"tool_calls\":[{}]},"
+		"\"finish_reason\":\"stop\"}]}",
+		"!choices[0].message.content: expected a string, not an array"},
+	    {"reasoning that is no text", ROUTE_CHAT,
+		"{\"choices\":[{\"message\":{\"content\":\"x\",\"reasoning\":{}},"
+		"\"finish_reason\":\"stop\"}]}",
+		"!choices[0].message.reasoning: expected a string, not an object"},
+	    {"calls that are no list", ROUTE_CHAT,
+		"{\"choices\":[{\"message\":{\"content\":\"x\",\"tool_calls\":\"f()\"},"
+		"\"finish_reason\":\"stop\"}]}",
+		"!choices[0].message.tool_calls: expected an array, not a string"},
+	    {"text that is none", ROUTE_COMPLETIONS,
+		"{\"choices\":[{\"text\":5,\"finish_reason\":\"stop\"}]}",
+		"!choices[0].text: expected a string, not a number"},
 	    {"no choices", ROUTE_CHAT, "{\"choices\":[]}",
 		"!choices: expected an array with an object"},
 	    {"llama.cpp", ROUTE_LLAMACPP,
