@@ -234,20 +234,9 @@ static enum serve_found check(
 static enum serve_found look(
     struct run *r, struct item *it, const struct http_done *d, struct serve_reply *reply)
 {
-	struct span body = {d->body.data, d->body.len};
-	struct buf says = {0};
-	int loading;
-
-	if (d->curl != 0) {
-		err_set(it->why, "transient", "%s", d->why);
-		return FOUND_GOOD;
-	}
-	if (d->status == 200)
-		return check(r, it, body, reply);
-	loading = serve_error_read(&says, body);
-	err_set(it->why, "transient", "HTTP %d: %s", d->status, buf_cstr(&says));
-	buf_free(&says);
-	return loading ? FOUND_LOADING : FOUND_GOOD;
+	if (d->curl == 0 && d->status == 200)
+		return check(r, it, (struct span){d->body.data, d->body.len}, reply);
+	return call_tell(d, "transient", it->why) ? FOUND_LOADING : FOUND_GOOD;
 }
 
 /* The next turn, or the end of the record. */
@@ -349,7 +338,9 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 		break;
 	case CLASS_CONFIG:
 	case CLASS_OURS:
-		err_prefix(it->why, "%s: %s: ", ep->url, it->outcome.name);
+		if (d->curl == 0)
+			err_prefix(it->why, "%s: ", it->outcome.name);
+		err_prefix(it->why, "%s: ", ep->url);
 		attempt_pardon(r, it);
 		infer_fail(r, it->why);
 		break;

@@ -132,32 +132,23 @@ static void refuse(struct run *r, struct endpoint *ep, struct err *e)
 	report_line(r, "%s: left out", e->msg);
 }
 
-/* What was asked, and what came in place of an answer; of a host that may be no model server, with
- * what to look at. */
-static void tell(
+/* What was asked, and what came; of a host that may be no model server, with what to look at. Returns
+ * what call_tell does. */
+static int tell(
     const struct endpoint *ep, const struct http_done *d, const char *class, struct err *e)
 {
 	struct serve_evidence ev = {d->curl, d->sys_errno, d->status, FOUND_SHAPE};
 	const char *look = ep->was_up ? NULL : serve_look(&ev);
 	struct buf b = {0};
+	int loading;
 
-	buf_addf(&b, "%s %s: ", ep->stage == PROBE_TRIAL ? "POST" : "GET", probe_path(ep));
-	if (d->curl != 0) {
-		buf_addf(&b, "%s: %s", serve_classify(&ev).name,
-		    d->sys_errno ? strerror(d->sys_errno) : d->why);
-		if (d->seconds >= 1)
-			buf_addf(&b, " after %.0f s", d->seconds);
-	} else {
-		buf_addf(&b, "HTTP %d%s%s%s", d->status, d->leads_to ? " to " : "",
-		    d->leads_to ? d->leads_to : "", d->body.len ? ": " : "");
-		serve_error_read(&b, (struct span){d->body.data, d->body.len});
-	}
-	err_set(e, class, "%s", buf_cstr(&b));
-	buf_reset(&b);
+	loading = call_tell(d, class, e);
+	err_prefix(e, "%s %s: ", ep->stage == PROBE_TRIAL ? "POST" : "GET", probe_path(ep));
 	buf_addf(&b, " (%s)", look ? look : "");
 	if (look)
 		err_suffix(e, buf_cstr(&b));
 	buf_free(&b);
+	return loading;
 }
 
 /* One run is one model: what it was a moment ago, and what the other servers have, must hold. Class
@@ -383,20 +374,13 @@ static void health_step(struct run *r, struct endpoint *ep)
  * a proxy whose server is away. */
 static int is_absent(const struct endpoint *ep, const struct http_done *d, struct err *e)
 {
-	struct buf says = {0};
-	int absent = 1;
-
-	if (d->curl != 0)
-		tell(ep, d, "outage", e);
-	else if (d->status != 200 &&
-		 serve_error_read(&says, (struct span){d->body.data, d->body.len}))
+	if (d->curl == 0 && d->status == 200)
+		return 0;
+	if (tell(ep, d, "outage", e)) {
 		err_set(e, "loading", "the model is being loaded");
-	else if (d->status >= 500 && ep->stage == PROBE_FACTS && ep->asking == 0)
-		tell(ep, d, "outage", e);
-	else
-		absent = 0;
-	buf_free(&says);
-	return absent;
+		return 1;
+	}
+	return d->curl != 0 || (d->status >= 500 && ep->stage == PROBE_FACTS && ep->asking == 0);
 }
 
 void probe_done(struct run *r, struct endpoint *ep, struct http_done *d)

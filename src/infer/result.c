@@ -64,7 +64,7 @@ static void add_span(struct buf *b, const char *name, struct span v)
 	buf_add(b, v.p, v.n);
 }
 
-/* Whether the arguments of each call are JSON, as text or as an object. */
+/* Whether each call names a function and has arguments in JSON, as text or as an object. */
 static int calls_parse(struct span message)
 {
 	struct span calls = lax_get(message, "tool_calls"), call;
@@ -76,11 +76,13 @@ static int calls_parse(struct span message)
 		return 1;
 	lax_begin(&s, calls);
 	while (rc && lax_element(&s, &call)) {
-		struct span v = lax_get(lax_get(call, "function"), "arguments");
+		struct span f = lax_get(call, "function"), name = lax_get(f, "name");
+		struct span v = lax_get(f, "arguments");
 		struct err ignored;
 
 		buf_reset(&text);
-		if (v.p && *v.p == '"')
+		rc = name.p && *name.p == '"';
+		if (rc && v.p && *v.p == '"')
 			rc = json_str(&text, v, NULL) == 0 &&
 			     lax_strict((struct span){text.data, text.len}, &ignored) == 0;
 	}

@@ -234,6 +234,9 @@ stops() {
 
 @test "configuration: redirect, 402, 405, 415, 431, no ids, a prompt cut: the run stops" {
 	stops 307@20 status@20:402 status@20:405 status@20:415 status@20:431 missing-ids@20 cut-prompt@20
+	serve --fault 307@20
+	run -1 infer -q -o out2 in
+	[[ $output == *"$U: redirect: HTTP 307 to $U/elsewhere: Temporary Redirect" ]]
 }
 
 # odd KIND - a host that is no model server; U is its address
@@ -305,18 +308,6 @@ while True:
 	[[ $output == *"certificate not trusted"* ]]
 	[ ! -e asked ]
 	[ ! -s rej ]
-}
-
-# relay HOOK - in between of the server U and who asks: tests/fault/relay.py; U is its address from then on
-relay() {
-	rm -f port
-	python3 "$TOP/tests/fault/relay.py" "$U" "$1" >port 3>&- &
-	PIDS="$PIDS $!"
-	until [ -s port ]; do
-		kill -0 $!
-		sleep 0.05
-	done
-	U=http://127.0.0.1:$(cat port)
 }
 
 # small - a model folder of the demo's first 2000 tokens, with its special ones behind them

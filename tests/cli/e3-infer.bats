@@ -345,6 +345,13 @@ odd() {
 		and .[0].messages[1].content == "so</think>yes"' out
 }
 
+@test "a call that names no function is unparsed" {
+	serve --api vllm
+	relay 'body = body.replace(b"\"content\":", b"\"tool_calls\":[{\"function\":{\"arguments\":\"{}\"}}],\"content\":")'
+	rows 3 | e3-infer -q --no-ids --server "$U" --max-new-tokens 500 -o out
+	[ "$(jq -r '.generations[0].status' out | xargs)" = "unparsed unparsed unparsed" ]
+}
+
 @test "a replay ends at an answer that is not whole" {
 	for t in length:length blank:empty think-only:reasoning_only; do
 		serve --fault "${t%:*}@3"

@@ -44,6 +44,18 @@ stop() {
 	wait "$1" 2>/dev/null || true
 }
 
+# relay HOOK - in between of the server U and who asks: tests/fault/relay.py; U is its address from then on
+relay() {
+	rm -f port
+	python3 "$TOP/tests/fault/relay.py" "$U" "$1" >port 3>&- &
+	PIDS="$PIDS $!"
+	until [ -s port ]; do
+		kill -0 $!
+		sleep 0.05
+	done
+	U=http://127.0.0.1:$(cat port)
+}
+
 # rows N - N records
 rows() {
 	awk -v n="$1" 'BEGIN { for (i = 1; i <= n; i++)
