@@ -1,23 +1,20 @@
 /* e3-vocabmap - the drafter's vocabulary, from how often the target's tokens occur */
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/ints.h"
-#include "base/mem.h"
-#include "base/num.h"
 #include "base/opt.h"
 #include "base/prog.h"
 #include "io/flow.h"
-#include "io/lines.h"
 #include "io/out.h"
 #include "vocabmap/coverage.h"
 #include "vocabmap/files.h"
+#include "vocabmap/include.h"
 #include "vocabmap/map.h"
+#include "vocabmap/records.h"
 #include "json/config.h"
-#include "json/rec.h"
 
 struct vocabmap_opts {
 	struct flow_opt flow;
@@ -64,105 +61,7 @@ struct run {
 	struct map map;
 };
 
-/* ---- records ---- */
-
-struct thread {
-	struct rec rec;
-	struct counts_in in;
-};
-
-static void *thread_open(void *ctx, struct err *e)
-{
-	(void)ctx;
-	(void)e;
-	return xcalloc(1, sizeof(struct thread));
-}
-
-static void thread_close(void *ctx, void *thread)
-{
-	struct thread *t = thread;
-
-	(void)ctx;
-	rec_free(&t->rec);
-	counts_in_free(&t->in);
-	free(t);
-}
-
-/* An id is not needed here, but where there is one it must be the only one of its kind. */
-static int read_id(const struct rec *rec, struct flow_job *job)
-{
-	struct buf id = {0};
-	int rc = 0;
-
-	if (!span_is_null(rec_get(rec, "id")))
-		rc = rec_str(rec, "id", &id, &job->err);
-	if (rc == 0 && id.len > 0)
-		job->id = (struct span){arena_dup(job->arena, id.data, id.len), id.len};
-	buf_free(&id);
-	return rc;
-}
-
-/* The packed tokens travel in job->out, which with own_output goes nowhere else. */
-static int work(void *ctx, void *thread, struct flow_job *job)
-{
-	const struct run *r = ctx;
-	struct thread *t = thread;
-	struct rec *rec = &t->rec;
-
-	job->verdict = FLOW_REJECT;
-	if (rec_parse(rec, job->line.p, job->line.n, &job->err) < 0)
-		return 0;
-	job->object = 1;
-	if (read_id(rec, job) < 0)
-		return 0;
-	t->in.ids = rec_get(rec, "input_ids");
-	t->in.mask = rec_get(rec, "loss_mask");
-	if (counts_read(job->out, &t->in, r->counts.vocab, r->o->count_all, &job->err) == 0)
-		job->verdict = FLOW_OUT;
-	return 0;
-}
-
-static int commit(void *ctx, struct flow_job *job)
-{
-	struct run *r = ctx;
-
-	if (job->verdict == FLOW_OUT)
-		counts_add(&r->counts, job->out);
-	buf_reset(job->out);
-	return 0;
-}
-
 /* ---- what comes in besides ---- */
-
-static int read_forced(struct run *r, const char *path, struct err *e)
-{
-	struct lines *l = lines_open(&path, 1, 0, e);
-	struct line line;
-	int rc;
-
-	if (!l)
-		return -1;
-	while ((rc = lines_next(l, &line, e)) > 0) {
-		const char *hash = memchr(line.p, '#', line.n);
-		size_t n = hash ? (size_t)(hash - line.p) : line.n, i = 0;
-		uint64_t id;
-
-		while (n > 0 && (line.p[n - 1] == ' ' || line.p[n - 1] == '\t'))
-			n--;
-		while (i < n && (line.p[i] == ' ' || line.p[i] == '\t'))
-			i++;
-		if (i == n)
-			continue;
-		if (num_u64(line.p + i, n - i, &id) < 0 || id >= r->counts.vocab) {
-			rc = err_set(e, "range", "%s:%llu: expected a token id below %llu", path,
-			    (unsigned long long)line.number, (unsigned long long)r->counts.vocab);
-			break;
-		}
-		ints_push(&r->forced, (int32_t)id);
-	}
-	lines_close(l);
-	return rc;
-}
 
 /* V: what was said, else the model's, else that of the first counts file. */
 static int set_target(struct run *r, struct err *e)
@@ -198,7 +97,7 @@ static int set_target(struct run *r, struct err *e)
 		    (unsigned long long)o->draft, o->draft == DRAFT_USUAL ? ", the default," : "",
 		    (unsigned long long)r->counts.vocab,
 		    o->draft == DRAFT_USUAL ? ": give --draft-vocab N" : "");
-	return o->include ? read_forced(r, o->include, e) : 0;
+	return o->include ? include_read(&r->forced, o->include, r->counts.vocab, e) : 0;
 }
 
 /* ---- what goes out ---- */
@@ -280,12 +179,10 @@ static void say(const struct run *r)
 
 static int count(struct run *r, struct err *e)
 {
-	static const struct flow_ops ops = {thread_open, thread_close, work, commit};
 	struct flow *f = flow_open(prog.name, &r->o->flow, e);
 
-	if (!f || flow_run(f, &ops, r, e) < 0)
+	if (!f || records_count(f, &r->counts, r->o->count_all, e) < 0)
 		goto fail;
-	counts_fold(&r->counts);
 	if (make_map(r, e) < 0)
 		goto fail;
 	flow_stat(f, "supervised", r->counts.supervised);
