@@ -22,6 +22,7 @@ have || skip "no slurm-wlm and munge, and they cannot be installed"
 dir=$(mktemp -d) || exit 1
 munged=
 sim=
+holder=
 # the daemons tell their numbers in files of this folder; munged only if it was started here
 finish() {
 	[ -z "$(squeue -h 2>/dev/null)" ] || scancel -u root 2>/dev/null
@@ -30,6 +31,7 @@ finish() {
 	done
 	[ -z "$sim" ] || kill -9 "$sim" 2>/dev/null
 	[ -z "$munged" ] || kill "$munged" 2>/dev/null
+	[ -z "$holder" ] || kill "$holder" 2>/dev/null
 	for _ in $(seq 50); do
 		pgrep -f "slurm(ctld|d|stepd).*$dir" >/dev/null || break
 		sleep 0.1
@@ -51,17 +53,32 @@ start_munge() {
 	munge -n | unmunge >/dev/null 2>&1
 }
 
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+# Three ports, which stay bound, so that nobody else is given them: Slurm's daemons can listen there all
+# the same, since they too set SO_REUSEADDR and nobody listens yet.
+hold_ports() {
+	python3 -c 'import signal, socket
+held = [socket.socket() for _ in range(3)]
+for s in held:
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("", 0))
+print(*(s.getsockname()[1] for s in held), flush=True)
+signal.pause()' >"$dir/ports" &
+	holder=$!
+	until [ -s "$dir/ports" ]; do
+		kill -0 $holder || return 1
+		sleep 0.1
+	done
 }
 
 start_slurm() {
-	local host n
+	local host n ctld n1 n2
 	host=$(hostname -s)
+	hold_ports || return 1
+	read -r ctld n1 n2 <"$dir/ports"
 	cat >"$dir/slurm.conf" <<-END
 		ClusterName=e3
 		SlurmctldHost=$host(127.0.0.1)
-		SlurmctldPort=$(free_port)
+		SlurmctldPort=$ctld
 		SlurmUser=root
 		SlurmdUser=root
 		StateSaveLocation=$dir/state
@@ -80,8 +97,8 @@ start_slurm() {
 		ReturnToService=2
 		MpiDefault=none
 		SchedulerParameters=batch_sched_delay=0,sched_interval=1
-		NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$(free_port) CPUs=1 RealMemory=500
-		NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$(free_port) CPUs=1 RealMemory=500
+		NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$n1 CPUs=1 RealMemory=500
+		NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$n2 CPUs=1 RealMemory=500
 		PartitionName=all Nodes=n1,n2 Default=YES State=UP
 	END
 	export SLURM_CONF=$dir/slurm.conf
