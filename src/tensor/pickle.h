@@ -2,7 +2,8 @@
  *
  * Protocol 2 (Lib/pickletools.py). Written: dicts of str or int keys, strings, ints, bools, and
  * tensors as torch._utils._rebuild_tensor_v2 makes them. Read: those, in any of protocol 2's
- * spellings, as torch and others write them. No other global is known, nothing is ever called.
+ * spellings, as torch and others write them. No other global is known, nothing is ever called. A
+ * pickle of more than PICKLE_MOST values, each of some hundred bytes in memory, is refused.
  */
 #ifndef E3_PICKLE_H
 #define E3_PICKLE_H
@@ -30,6 +31,8 @@ void pickle_tensor(struct buf *b, const struct tensor *t, uint64_t number);
 void pickle_end(struct buf *b);
 
 /* ---- reading ---- */
+
+#define PICKLE_MOST (1u << 20)
 
 enum pv_kind {
 	PV_NONE,

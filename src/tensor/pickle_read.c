@@ -7,7 +7,7 @@
 #include "tensor/pickle.h"
 
 /* The stack machine of pickle, less everything that could call something. Each opcode pushes at
- * most one value, and values share their parts, so memory is a small multiple of the input. */
+ * most one value, and values share their parts, so PICKLE_MOST bounds the memory. */
 struct vm {
 	const char *p, *end;
 	struct arena *arena;
@@ -16,9 +16,8 @@ struct vm {
 	size_t n, cap;
 	struct pv *memo; /* PV_MARK: free */
 	size_t nmemo, memocap;
+	size_t pushed; /* values, in all */
 };
-
-#define MEMO_MAX (1u << 24)
 
 static int bad(struct vm *m, const char *what)
 {
@@ -27,6 +26,8 @@ static int bad(struct vm *m, const char *what)
 
 static int push(struct vm *m, struct pv v)
 {
+	if (m->pushed++ == PICKLE_MOST)
+		return bad(m, "more than a million values");
 	m->stack = xgrow(m->stack, &m->cap, m->n + 1, sizeof(*m->stack));
 	m->stack[m->n++] = v;
 	return 0;
@@ -194,8 +195,8 @@ static int op_put(struct vm *m, int bytes)
 
 	if (take_uint(m, bytes, &i) < 0)
 		return -1;
-	/* memo numbers are dense in what Python writes: this bounds the table by the input */
-	if (m->n == 0 || i > m->nmemo || i >= MEMO_MAX)
+	/* memo numbers are dense in what Python writes */
+	if (m->n == 0 || i > m->nmemo || i >= PICKLE_MOST)
 		return bad(m, "a bad memo number");
 	if (i == m->nmemo) {
 		m->memo = xgrow(m->memo, &m->memocap, i + 1, sizeof(*m->memo));

@@ -21,7 +21,9 @@
 
 struct save;
 
-#define ST_HEADER_MAX 100000000u /* the reference reader's limit */
+/* The reference reader's limit is 100 MB; in memory a header takes up to twenty times its size. Those
+ * of the largest models' shards have some hundred kilobytes. */
+#define ST_HEADER_MAX (16u << 20)
 
 /* The length and the header, in the order of t; the tensors' data follow in that order. */
 void st_header(struct buf *out, const struct tensor *t, size_t n);

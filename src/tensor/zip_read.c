@@ -133,17 +133,24 @@ damaged:
 int zip_parse(struct zip *z, const char *p, size_t n, struct err *e)
 {
 	struct place d = {0};
-	uint64_t at = 0;
+	uint64_t at = 0, held = 0;
 
 	*z = (struct zip){0};
 	if (find_directory(&d, p, n, e) < 0)
 		return -1;
+	if (d.count > ZIP_MOST)
+		return err_set(e, "format", "a zip archive of %llu records, at most %d are read",
+		    (unsigned long long)d.count, ZIP_MOST);
 	z->entry = xcalloc(d.count, sizeof(*z->entry));
 	for (; z->n < d.count; z->n++) {
 		size_t used =
 		    read_entry(&z->entry[z->n], p + d.at + at, d.size - at, (struct span){p, n}, e);
 
-		if (used == 0) {
+		if (used > 0)
+			held += z->entry[z->n].data.n;
+		if (held > n)
+			err_set(e, "format", "the zip archive's records overlap");
+		if (used == 0 || held > n) {
 			zip_close(z);
 			return -1;
 		}

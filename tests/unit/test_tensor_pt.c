@@ -2,6 +2,8 @@
 
 #include "base/err.h"
 #include "tensor/crc32.h"
+#include "tensor/le.h"
+#include "tensor/pickle.h"
 #include "tensor/pt.h"
 #include "tensor/save.h"
 #include "tmp.h"
@@ -172,6 +174,62 @@ static void data_is_under_the_crc(void **state)
 	buf_free(&b);
 }
 
+/* The archive with its directory's first entry, which is data.pkl's, n times more. */
+static struct buf repeated(const struct buf *b, size_t n)
+{
+	const char *end = b->data + b->len - 22;
+	size_t at = (size_t)le_get(end + 16, 4), size = (size_t)le_get(end + 12, 4);
+	size_t one = 46 + (size_t)(le_get(b->data + at + 28, 2) + le_get(b->data + at + 30, 2));
+	size_t count = n + (size_t)le_get(end + 10, 2);
+	struct buf out = {0};
+	char tail[22];
+
+	memcpy(tail, end, sizeof(tail));
+	memcpy(tail + 8, &(uint16_t){(uint16_t)count}, 2);
+	memcpy(tail + 10, &(uint16_t){(uint16_t)count}, 2);
+	memcpy(tail + 12, &(uint32_t){(uint32_t)(size + n * one)}, 4);
+	buf_add(&out, b->data, at + size);
+	while (n-- > 0)
+		buf_add(&out, b->data + at, one);
+	buf_add(&out, tail, sizeof(tail));
+	return out;
+}
+
+/* A small file that holds much, by naming the same bytes again and again, or by a value a byte. */
+static void bombs(void **state)
+{
+	static const struct {
+		size_t n;
+		const char *want;
+	} t[] = {{0, NULL}, {900, "the zip archive's records overlap"},
+	    {1000, "a zip archive of 1008 records, at most 1000 are read"}};
+	struct buf b = written(write_dict), pkl = {0};
+	struct arena a = {0};
+	struct err e;
+	struct pv v;
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct buf big = repeated(&b, t[i].n);
+		struct pt *f = pt_parse(big.data, big.len, &e);
+
+		assert_int_equal(f == NULL, t[i].want != NULL);
+		if (!f)
+			assert_string_equal(e.msg, t[i].want);
+		pt_close(f);
+		buf_free(&big);
+	}
+	buf_add(&pkl, "\x80\x02", 2);
+	for (size_t i = 0; i <= PICKLE_MOST; i++)
+		buf_addc(&pkl, ')');
+	buf_addc(&pkl, '.');
+	assert_int_equal(pickle_read(&v, (struct span){pkl.data, pkl.len}, &a, &e), -1);
+	assert_string_equal(e.msg, "pickle: more than a million values");
+	arena_free(&a);
+	buf_free(&pkl);
+	buf_free(&b);
+}
+
 /* A bit at a time: what all faster ways must agree with. */
 static uint32_t slow(uint32_t crc, const unsigned char *p, size_t n)
 {
@@ -209,7 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(dict),
 	    cmocka_unit_test(bare_and_counts), cmocka_unit_test(same_bytes),
 	    cmocka_unit_test(damage), cmocka_unit_test(data_is_under_the_crc),
-	    cmocka_unit_test(crc)};
+	    cmocka_unit_test(bombs), cmocka_unit_test(crc)};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
 }
