@@ -121,7 +121,10 @@ static int show(struct convert *c, struct made *m, struct flow_job *job)
 
 	buf_add(&l.id, job->id.p, job->id.n);
 	layout_name(&l.file, c->plan.set.layout, job->record, c->lines, job->id);
-	rc = produce_show(&m->product, c->o->out_dir, buf_cstr(&l.file), &c->folders, &job->err);
+	rc = folder_check(c->out_lock, c->o->out_dir, &job->err);
+	if (rc == 0)
+		rc = produce_show(
+		    &m->product, c->o->out_dir, buf_cstr(&l.file), &c->folders, &job->err);
 	if (rc == 0)
 		rc = rec_parse(&rec, job->line.p, job->line.n, &job->err);
 	if (rc == 0) {

@@ -24,5 +24,8 @@ void folders_free(struct folders *f);
 /* Makes the folder, sees whether a set's files can be made in it, and locks it against another run: a
  * descriptor, which holds the lock until it is closed and goes with the process. Class "locked". */
 int folder_lock(const char *path, struct err *e);
+/* Whether the path still leads to that folder: -1 where another, or a link to one, has come into its
+ * place since. */
+int folder_check(int fd, const char *path, struct err *e);
 
 #endif

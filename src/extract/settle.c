@@ -20,7 +20,8 @@ enum { BATCH_MS = 250 };
 static int show(struct run *r, struct item *it, struct err *e)
 {
 	layout_name(&it->name, r->plan.set.layout, it->job->record, r->lines, it->job->id);
-	if (produce_show(&it->product, r->o->out_dir, buf_cstr(&it->name), &r->folders, e) < 0)
+	if (folder_check(r->out_lock, r->o->out_dir, e) < 0 ||
+	    produce_show(&it->product, r->o->out_dir, buf_cstr(&it->name), &r->folders, e) < 0)
 		return -1;
 	r->lines++;
 	if (r->nshown == 0)

@@ -531,6 +531,31 @@ load extract
 	[ "$(cat "$T/far/file")" = far ]
 }
 
+@test "a folder that is replaced during the run is not written into" {
+	serve --latency 50
+	records 200 >"$T/in"
+	mkdir "$T/far"
+	options seed
+	e3-extract "${ARGS[@]}" --concurrency 2 "$T/in" 2>"$T/err" 3>&- &
+	run=$!
+	until [ -e "$T/seed/rows_0-2000/data_3.pt" ]; do
+		kill -0 $run
+		sleep 0.02
+	done
+	mv "$T/seed" "$T/was"
+	ln -s far "$T/seed"
+	status=0
+	wait $run || status=$?
+	[ "$status" -eq 1 ]
+	grep -qE "$T/seed(: is not the folder any more that the run began with: bring that back|/rows.*: No such file or directory)$" "$T/err"
+	[ -z "$(ls -A "$T/far")" ]
+	# brought back, the run goes on
+	rm "$T/seed"
+	mv "$T/was" "$T/seed"
+	extract seed --resume --concurrency 20 "$T/in"
+	verify seed --records "$T/in"
+}
+
 @test "ids that the model does not have are not sent" {
 	serve
 	{ records 1; echo '{"id":"x","input_ids":[300,99999999],"loss_mask":[0,1]}'; } >"$T/in"
