@@ -76,8 +76,7 @@ static int has_room(const struct run *r)
 	return r->window < r->window_max;
 }
 
-/* 1: more could be read at once. */
-static int read_some(struct run *r)
+static void read_some(struct run *r)
 {
 	struct flow_held *held;
 	struct err e;
@@ -90,10 +89,9 @@ static int read_some(struct run *r)
 		if (rc == 0)
 			r->input_ended = 1;
 		if (rc <= 0)
-			return 0;
+			return;
 		item_take(r, held);
 	}
-	return has_room(r) && flow_ready(r->flow);
 }
 
 /* ---- starting ---- */
@@ -175,7 +173,7 @@ static int wait_ms(struct run *r, int more_to_read)
 	struct err e;
 	int64_t sync;
 
-	if (more_to_read)
+	if (more_to_read || (r->input_ended && r->window == 0))
 		return 0;
 	t = endpoints_tick(r);
 	if (t < until)
@@ -202,9 +200,10 @@ void loop_turn(struct run *r)
 	struct err e;
 
 	r->now = clock_ms();
-	more = read_some(r);
-	start_some(r);
-	piped = has_room(r) && !readable(r);
+	read_some(r);
+	start_some(r); /* which makes room, where it rejects */
+	more = has_room(r) && readable(r);
+	piped = has_room(r) && !more;
 	if (r->failed)
 		return;
 	if (http_wait(r->http, wait_ms(r, more), fds, piped ? 2 : 1, &e) < 0)
