@@ -137,7 +137,7 @@ void report_waiting(struct run *r)
 
 		if (ep->state == EP_DOWN)
 			report_line(r, "%s: waiting: %s", ep->url, ep->why.msg);
-		else
+		else if (ep->state != EP_LEAVING)
 			report_line(
 			    r, "%s: waiting: no answer from %s yet", ep->url, probe_path(ep));
 	}

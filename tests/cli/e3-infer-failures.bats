@@ -239,7 +239,7 @@ stops() {
 	[[ $output == *"$U: redirect: HTTP 307 to $U/elsewhere: Temporary Redirect" ]]
 }
 
-# odd KIND - a host that is no model server; U is its address
+# odd KIND - a host that is no model server; U is its address, and port gets a line a request
 odd() {
 	rm -f port
 	python3 "$TOP/tests/fault/odd_host.py" "$1" >port 3>&- &
@@ -249,7 +249,7 @@ odd() {
 		kill -0 "$PID"
 		sleep 0.05
 	done
-	U=http://127.0.0.1:$(cat port)
+	U=http://127.0.0.1:$(head -n 1 port)
 }
 
 @test "configuration: a host that is no model server: what was asked, what came, what to look at" {
@@ -279,10 +279,21 @@ odd() {
 
 @test "outage: a server that takes connections and says nothing is told of while it is waited for" {
 	odd silent
+	off=$U
+	odd silent
 	rows 2 >in
-	infer -o out in 2>err &
+	printf '%s\n' "$off" "$U" >servers
+	e3-infer --servers servers -o out in 2>err &
 	I=$!
+	until grep -q asked port; do
+		kill -0 $I
+		sleep 0.05
+	done
+	echo "$U" >servers
+	kill -HUP $I
 	said "$U: waiting: no answer from /v1/models yet"
+	said 'servers read again'
+	! sed "0,/servers read again/d" err | grep "$off" || false
 	kill -9 $I
 	wait $I || true
 }

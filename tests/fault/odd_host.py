@@ -1,4 +1,4 @@
-"""A host that is no model server: odd_host.py KIND prints its port. What it says to every request is below"""
+"""A host that is no model server: odd_host.py KIND prints its port, and a line a request. What it says to each is below"""
 import socket, sys, threading
 
 KINDS = {
@@ -16,6 +16,7 @@ says, held = KINDS[sys.argv[1]], []
 
 def answer(conn):
     conn.recv(65536)
+    print("asked", flush=True)
     if says is None:
         held.append(conn)
     else:
