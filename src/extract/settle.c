@@ -97,7 +97,7 @@ int settle_shown(struct run *r, struct err *e)
 			count(r, it);
 			rc = flow_release(r->flow, it->held, e);
 		} else {
-			flow_forget(r->flow, it->held);
+			flow_forget(it->held);
 		}
 		if (!written)
 			take_back(r, it);
@@ -152,7 +152,7 @@ static int settle_one(struct run *r, struct item *it, struct err *e)
 	r->fails_in_row = 0;
 	rc = show(r, it, e);
 	if (rc < 0) {
-		flow_forget(r->flow, it->held);
+		flow_forget(it->held);
 		item_free(it);
 	}
 	return rc < 0 || r->nshown < BATCH_MOST ? rc : settle_shown(r, e);
@@ -184,7 +184,7 @@ int settle_rest(struct run *r, struct err *e)
 		if (rc == 0 && (it->state == GOOD || (it->state == BAD && !r->failed))) {
 			rc = settle_one(r, it, e);
 		} else {
-			flow_forget(r->flow, it->held);
+			flow_forget(it->held);
 			item_free(it);
 		}
 	}

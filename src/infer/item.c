@@ -45,7 +45,7 @@ static void settle(struct run *r, struct item *it)
 	r->window--;
 	r->held_bytes -= it->job->line.n;
 	if (rc < 0) {
-		flow_forget(r->flow, it->held); /* unsettled, for a later run */
+		flow_forget(it->held); /* unsettled, for a later run */
 		infer_fail(r, &e);
 	} else if (flow_release(r->flow, it->held, &e) < 0) {
 		infer_fail(r, &e);
@@ -56,7 +56,7 @@ static void settle(struct run *r, struct item *it)
 void item_forget(struct run *r, struct item *it)
 {
 	r->window--;
-	flow_forget(r->flow, it->held);
+	flow_forget(it->held);
 	item_free(r, it);
 }
 

@@ -92,8 +92,7 @@ enum flow_verdict {
 	FLOW_REJECT, /* err says why */
 	FLOW_DROP,   /* on request: too long, duplicate, nothing supervised; err.class says which */
 	FLOW_RESUMED, /* found done by --resume */
-	FLOW_HOLD,    /* the program keeps the record: flow_hold was called, or see
-		       * flow_settle_held */
+	FLOW_HOLD,    /* the program keeps the record: flow_settle_held */
 };
 
 #define FLOW_COUNTS 24 /* different counters that one record may touch */
@@ -149,8 +148,7 @@ struct flow_ops {
 	 * run (a failure of the program, not of the record). */
 	int (*work)(void *ctx, void *thread, struct flow_job *job);
 	/* One at a time, in input order, before the record is counted and written, after the checks
-	 * of shard and duplicate ids; may be NULL. May change the verdict; flow_hold keeps the
-	 * record with its line and output. -1 with job->err ends the run. */
+	 * of shard and duplicate ids; may be NULL. May change the verdict. -1 with job->err ends the run. */
 	int (*commit)(void *ctx, struct flow_job *job);
 };
 
@@ -167,27 +165,20 @@ void flow_beside(struct flow_opt *opt, const char *fmt, ...) __attribute__((form
 struct flow *flow_open(const char *program, const struct flow_opt *opt, struct err *e);
 int flow_run(struct flow *f, const struct flow_ops *ops, void *ctx, struct err *e);
 
-/* A record that outlives its turn, with copies of its line and id and its output. In commit: sets
- * FLOW_HOLD there; the held job keeps the verdict that was. Every one is to be released, in any
- * order, in commit or before flow_finish. */
-struct flow_held *flow_hold(struct flow_job *job);
-struct flow_job *flow_held_job(struct flow_held *h);
-/* Frees the copy of the line, which only a reject needs. */
-void flow_held_forget(struct flow_held *h);
-int flow_release(
-    struct flow *f, struct flow_held *h, struct err *e); /* settles as its job says, frees */
-/* For programs that keep what they need of a record themselves, in less room: commit sets
- * FLOW_HOLD without flow_hold, and later this settles a job that the caller has made, with file,
- * number and verdict; for a reject line, object and err, for a drop err.class, for output out or
- * written, and counts. */
+/* What commit has set to FLOW_HOLD, the program keeping what it needs of it: settles a job that the
+ * caller has made, with file, number and verdict; for a reject line, object and err, for a drop
+ * err.class, for output out or written, and counts. In any order, in commit or before flow_finish. */
 int flow_settle_held(struct flow *f, struct flow_job *job, struct err *e);
 
-/* Frees it without a verdict: for a run that ends early, before flow_abort. */
-void flow_forget(struct flow *f, struct flow_held *h);
-
-/* By hand: 1 a record (copied, to be released), 0 the end, -1. Lines that are too long are
- * settled inside. */
+/* By hand: 1 a record, with a copy of its line, 0 the end, -1. Lines that are too long are settled
+ * inside. */
+struct flow_held;
 int flow_next(struct flow *f, struct flow_held **out, struct err *e);
+struct flow_job *flow_held_job(struct flow_held *h);
+/* Settles it as its job says, and frees it: every one, in any order, before flow_finish. */
+int flow_release(struct flow *f, struct flow_held *h, struct err *e);
+/* Frees it without a verdict: for a run that ends early, before flow_abort. */
+void flow_forget(struct flow_held *h);
 /* Whether flow_next will return without waiting for more input. */
 int flow_ready(const struct flow *f);
 /* The checks of shard and duplicate ids, by job->id; for records that came from flow_next. 1: the

@@ -11,21 +11,18 @@ struct flow_held {
 	struct arena arena;
 };
 
-/* Makes the copy own everything that the original only borrowed, but for the output. */
-static struct flow_held *held_new(const struct flow_job *job)
+static struct flow_held *held_new(const struct line *line, uint64_t record)
 {
-	struct flow_held *h = xmalloc(sizeof(*h));
-	struct span line = job->line, id = job->id;
+	struct flow_held *h = xcalloc(1, sizeof(*h));
 
-	h->job = *job;
-	h->out = (struct buf){0};
-	h->arena = (struct arena){0};
-	h->line = xmemdup(line.p, line.n);
-	h->job.line = (struct span){h->line, line.n};
-	if (id.n > 0)
-		h->job.id.p = arena_dup(&h->arena, id.p, id.n);
-	h->job.arena = &h->arena;
-	h->job.out = &h->out;
+	h->line = xmemdup(line->p, line->n);
+	h->job = (struct flow_job){.line = {h->line, line->n},
+	    .file = line->file,
+	    .number = line->number,
+	    .element = line->element,
+	    .record = record,
+	    .arena = &h->arena,
+	    .out = &h->out};
 	return h;
 }
 
@@ -38,27 +35,9 @@ static void held_free(struct flow_held *h)
 	free(h);
 }
 
-struct flow_held *flow_hold(struct flow_job *job)
-{
-	struct flow_held *h = held_new(job);
-
-	h->out = *job->out;
-	*job->out = (struct buf){0};
-	job->more = (struct buf){0}; /* the copy has it */
-	job->verdict = FLOW_HOLD;
-	return h;
-}
-
 struct flow_job *flow_held_job(struct flow_held *h)
 {
 	return &h->job;
-}
-
-void flow_held_forget(struct flow_held *h)
-{
-	free(h->line);
-	h->line = NULL;
-	h->job.line = (struct span){0};
 }
 
 int flow_settle_held(struct flow *f, struct flow_job *job, struct err *e)
@@ -82,16 +61,15 @@ int flow_release(struct flow *f, struct flow_held *h, struct err *e)
 	return rc;
 }
 
-void flow_forget(struct flow *f, struct flow_held *h)
+/* The flow still counts it as held: a sum that would be checked fails. */
+void flow_forget(struct flow_held *h)
 {
-	(void)f; /* which still counts it as held: a sum that would be checked fails */
 	held_free(h);
 }
 
 int flow_next(struct flow *f, struct flow_held **out, struct err *e)
 {
 	struct line line;
-	struct flow_job job = {0};
 	int rc;
 
 	while ((rc = lines_next(f->lines, &line, e)) > 0) {
@@ -103,14 +81,9 @@ int flow_next(struct flow *f, struct flow_held **out, struct err *e)
 	}
 	if (rc <= 0)
 		return rc;
-	job.line = (struct span){line.p, line.n};
-	job.file = line.file;
-	job.number = line.number;
-	job.element = line.element;
-	job.record = f->read - 1;
 	f->t.in++;
 	f->t.held++;
-	*out = held_new(&job);
+	*out = held_new(&line, f->read - 1);
 	return 1;
 }
 
