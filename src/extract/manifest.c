@@ -8,7 +8,6 @@
 #include "base/num.h"
 #include "base/prog.h"
 #include "io/out.h"
-#include "tensor/save.h"
 #include "json/doc.h"
 
 static const char *const conventions[] = {"in", "out"};
@@ -129,17 +128,12 @@ int setinfo_save(const struct setinfo *s, const char *out_dir, struct err *e)
 {
 	struct buf path = {0}, text = {0};
 	json_t *o = make(s);
-	struct save *f;
-	int rc = -1;
+	int rc;
 
 	doc_write(&text, o);
 	buf_addc(&text, '\n');
 	path_of(&path, out_dir);
-	f = save_open(path.data, e);
-	if (f && save_write(f, text.data, text.len, e) == 0)
-		rc = save_finish(f, NULL, e);
-	else
-		save_abort(f);
+	rc = out_put_own(path.data, &text, e);
 	json_decref(o);
 	buf_free(&path);
 	buf_free(&text);

@@ -66,14 +66,9 @@ static int index_one(void *ctx, const char *p, size_t n, uint64_t number, struct
 /* FILE becomes FILE.part before it lacks a line: nobody takes it for finished. */
 static int rewrite(struct part *part, const struct buf *kept, int zstd, struct err *e)
 {
-	struct out *out;
-
-	if (part_begin(part, e) < 0 || !(out = out_open(part_path(part), zstd, e)))
+	if (part_begin(part, e) < 0)
 		return -1;
-	if (out_write(out, kept->data, kept->len, e) == 0)
-		return out_finish(out, e);
-	out_abort(out);
-	return -1;
+	return out_put(part_path(part), zstd, kept, e);
 }
 
 static void tell(const struct redo *y, const char *list)

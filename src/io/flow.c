@@ -270,21 +270,13 @@ static int publish(struct out **o, struct err *e)
 
 static int write_stats(struct flow *f, struct err *e)
 {
-	struct out *o = NULL;
 	struct buf text = {0};
-	int rc = -1;
+	int rc;
 
 	if (!f->opt.stats)
 		return 0;
-	o = out_open(f->opt.stats, 0, e);
-	if (!o)
-		goto out;
 	flow_stats_text(&text, f);
-	if (out_write(o, text.data, text.len, e) < 0)
-		goto out;
-	rc = publish(&o, e);
-out:
-	out_abort(o);
+	rc = out_put(f->opt.stats, 0, &text, e);
 	buf_free(&text);
 	return rc;
 }

@@ -255,6 +255,25 @@ int out_finish(struct out *o, struct err *e)
 	return rc;
 }
 
+/* o may be NULL, where it could not be opened. */
+static int put(struct out *o, const struct buf *text, struct err *e)
+{
+	if (o && out_write(o, text->data, text->len, e) == 0)
+		return out_finish(o, e);
+	out_abort(o);
+	return -1;
+}
+
+int out_put(const char *path, int zstd, const struct buf *text, struct err *e)
+{
+	return put(out_open(path, zstd, e), text, e);
+}
+
+int out_put_own(const char *path, const struct buf *text, struct err *e)
+{
+	return put(out_open_own(path, e), text, e);
+}
+
 void out_abort(struct out *o)
 {
 	struct err ignored;

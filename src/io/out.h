@@ -19,6 +19,7 @@
 
 #include <stddef.h>
 
+struct buf;
 struct err;
 struct out;
 
@@ -35,6 +36,9 @@ int out_write(struct out *o, const void *p, size_t n, struct err *e);
  * output, whose bytes would then depend on the moment. */
 int out_flush(struct out *o, struct err *e);
 int out_finish(struct out *o, struct err *e); /* closes, checks, publishes; frees o in any case */
+/* All of it in one call. */
+int out_put(const char *path, int zstd, const struct buf *text, struct err *e);
+int out_put_own(const char *path, const struct buf *text, struct err *e);
 /* No file appears; what is written directly gets what was given so far. NULL is allowed. */
 void out_abort(struct out *o);
 

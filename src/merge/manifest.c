@@ -164,22 +164,18 @@ static json_t *document(const struct manifest_parts *p)
 int manifest_write(const char *path, const struct manifest_parts *parts, struct err *e)
 {
 	json_t *j = document(parts);
-	char *text = json_dumps(j, JSON_INDENT(2));
-	struct out *o = NULL;
-	int rc = -1;
+	char *json = json_dumps(j, JSON_INDENT(2));
+	struct buf text = {0};
+	int rc;
 
-	if (!text) {
-		err_set(e, "json", "%s: a name in it is not UTF-8", path);
-		goto out;
+	if (json) {
+		buf_addf(&text, "%s\n", json);
+		rc = out_put(path, 0, &text, e);
+	} else {
+		rc = err_set(e, "json", "%s: a name in it is not UTF-8", path);
 	}
-	o = out_open(path, 0, e);
-	if (!o || out_write(o, text, strlen(text), e) < 0 || out_write(o, "\n", 1, e) < 0)
-		goto out;
-	rc = out_finish(o, e);
-	o = NULL;
-out:
-	out_abort(o);
-	free(text);
+	buf_free(&text);
+	free(json);
 	json_decref(j);
 	return rc;
 }

@@ -102,19 +102,6 @@ static int set_target(struct run *r, struct err *e)
 
 /* ---- what goes out ---- */
 
-static int put_file(const char *path, int zstd, const struct buf *text, struct err *e)
-{
-	struct out *out = out_open(path, zstd, e);
-
-	if (!out)
-		return -1;
-	if (out_write(out, text->data, text->len, e) < 0) {
-		out_abort(out);
-		return -1;
-	}
-	return out_finish(out, e);
-}
-
 static int make_map(struct run *r, struct err *e)
 {
 	const struct vocabmap_opts *o = r->o;
@@ -141,17 +128,17 @@ static int write_reports(struct run *r, struct err *e)
 
 	if (o->counts_out) {
 		counts_write(&text, &r->counts);
-		rc = put_file(o->counts_out, 0, &text, e);
+		rc = out_put(o->counts_out, 0, &text, e);
 	}
 	buf_reset(&text);
 	if (rc == 0 && o->coverage) {
 		coverage_tsv(&text, &r->ranking, &r->counts, o->draft);
-		rc = put_file(o->coverage, 0, &text, e);
+		rc = out_put(o->coverage, 0, &text, e);
 	}
 	buf_reset(&text);
 	if (rc == 0) {
 		coverage_json(&text, &r->ranking, &r->counts, o->draft);
-		rc = put_file(o->flow.output, o->flow.zstd, &text, e);
+		rc = out_put(o->flow.output, o->flow.zstd, &text, e);
 	}
 	buf_free(&text);
 	return rc;
