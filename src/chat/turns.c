@@ -202,7 +202,8 @@ static int own_answer(struct maker *m, size_t i, int cut, struct some *out, stru
 	return 0;
 }
 
-/* A served prompt stands for ours even where ours can't be rendered. */
+/* A served prompt stands for ours even where ours can't be rendered, but for an answer that is to be
+ * rendered behind it. */
 static int turn_prompt(struct maker *m, size_t i, const struct chat_gen *gen, struct some *out,
     int *own, struct err *e)
 {
@@ -211,7 +212,7 @@ static int turn_prompt(struct maker *m, size_t i, const struct chat_gen *gen, st
 
 	*own = rc == 0;
 	*out = (struct some){w->ids.v, w->ids.n};
-	if (!gen || !gen->prompt || m->p.steps.left == 0)
+	if (!gen || !gen->prompt || m->p.steps.left == 0 || (rc < 0 && !gen->output))
 		return rc;
 	if (rc < 0 || !ints_eq(&w->ids, gen->prompt, gen->nprompt)) {
 		m->out->prompt_drift++;

@@ -150,6 +150,10 @@ static const struct {
 	"{\"messages\":[" U("q") "," A("x") "],\"generations\":[{\"message\":1,"
 					    "\"prompt_token_ids\":[65],\"output_ids\":[66]}]}",
 	"1 A[B]\n", {0}},
+    {"but an answer without ids needs it", KEEP,
+	"{\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}," A(
+	    "x") "],\"generations\":[{\"message\":1,\"prompt_token_ids\":[65]}]}",
+	"parts", {0}},
     {"ids of another vocabulary", KEEP,
 	"{\"messages\":[" U("q") "," A("x") "],\"generations\":[{\"message\":1,"
 					    "\"output_ids\":[999]}]}",
