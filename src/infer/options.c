@@ -154,5 +154,9 @@ int infer_check(const struct options *o, struct err *e)
 		return err_set(e, "usage", "--dry-run writes nothing: without -o and --resume");
 	if (!o->model && (o->template || o->date || o->served_by))
 		return err_set(e, "usage", "--template, --date and --served-by need --model");
+	if (o->api == API_LLAMACPP && !o->model && !o->no_ids)
+		return err_set(e, "usage",
+		    "--api llamacpp needs --model DIR, or --no-ids: its chat does not give the "
+		    "prompt's ids");
 	return check_sampling(o, e) < 0 ? -1 : check_request(o, e);
 }

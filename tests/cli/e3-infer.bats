@@ -15,7 +15,7 @@ load infer
 		"--server http://x --backoff 3601" "--server http://x --patience -1" \
 		"--server http://x --timeout 4000001" "--server http://x --api soap" \
 		"--server http://x --dry-run 3 -o f" "--server http://x --served-by vllm" \
-		"--server http://x --shard 3/3" "--server http://x --max-attempts 0"; do
+		"--server http://x --shard 3/3" "--server http://x --api llamacpp" "--server http://x --max-attempts 0"; do
 		run -2 e3-infer $args </dev/null
 		[[ $output == *usage:* ]]
 	done
