@@ -46,13 +46,44 @@ static int is_part(struct span word, struct span name)
 	return 0;
 }
 
+static size_t part_len(struct span s, size_t from)
+{
+	size_t n = 0;
+
+	while (from + n < s.n && s.p[from + n] != '-' && s.p[from + n] != '_')
+		n++;
+	return n;
+}
+
+/* Whether all parts of a, which are between dashes, are parts of b. */
+static int parts_among(struct span a, struct span b)
+{
+	for (size_t i = 0, n; i < a.n; i += n + 1) {
+		size_t k = 0, m;
+
+		n = part_len(a, i);
+		while (k < b.n && ((m = part_len(b, k)) != n || memcmp(a.p + i, b.p + k, n) != 0))
+			k += m + 1;
+		if (k >= b.n)
+			return 0;
+	}
+	return 1;
+}
+
+static size_t slips_between(struct span word, struct span name)
+{
+	if (is_part(word, name) || parts_among(word, name) || parts_among(name, word))
+		return 1;
+	return distance(word, name);
+}
+
 void near_try(struct near *n, struct span name)
 {
 	size_t slips, most = n->word.n < LONG_WORD ? 1 : 2;
 
 	if (n->word.n < WORD_MIN || n->word.n > WORD_MAX || name.n > WORD_MAX)
 		return;
-	slips = is_part(n->word, name) ? 1 : distance(n->word, name);
+	slips = slips_between(n->word, name);
 	if (slips > most || (n->found > 0 && slips > n->slips))
 		return;
 	if (slips < n->slips)

@@ -5,8 +5,9 @@
  *		near_try(&near, name);
  *	err_set(e, "usage", "there is no option --%s%s", word, near_text(&near));
  *
- * Near is a name of which the word is the beginning or the greater part, or that is one slip away,
- * from a longer word two: a letter too many, too few, another, or two in the wrong order. */
+ * Near is a name of which the word is the beginning or the greater part, or that has all its parts
+ * between dashes, or no others; or that is one slip away, from a longer word two: a letter too many,
+ * too few, another, or two in the wrong order. */
 #ifndef E3_NEAR_H
 #define E3_NEAR_H
 

@@ -277,8 +277,11 @@ static void parse_long(const struct opt_prog *p, char **argv, int *i, void *into
 
 	if (n == 4 && memcmp(name, "help", 4) == 0)
 		help(p, value);
-	if (strcmp(name, "version") == 0)
+	if (n == 7 && memcmp(name, "version", 7) == 0) {
+		if (value)
+			opt_misuse(p, "--version takes no value");
 		version(p);
+	}
 	f = find(p, into, name, n, 0);
 	if (!f.o)
 		no_option(p, name, n);

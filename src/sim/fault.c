@@ -152,8 +152,9 @@ int fault_add(struct fault_plan *p, const char *text, struct err *e)
 				      : "a request's number, or A-B, behind the '@'");
 	if (when[n] && (!fault_table[kind].arg_name ||
 			   num_u64(when + n + 1, strlen(when + n + 1), &r.arg) < 0))
-		return err_set(e, "usage", "--fault %s: expected %s behind the colon", text,
-		    fault_table[kind].arg_name ? fault_table[kind].arg_name : "nothing");
+		return err_set(e, "usage", "--fault %s: expected %s%s behind the colon", text,
+		    fault_table[kind].arg_name ? "a whole number, of " : "nothing",
+		    fault_table[kind].arg_name ? fault_table[kind].arg_name : "");
 	p->v = xgrow(p->v, &p->cap, p->n + 1, sizeof(*p->v));
 	p->v[p->n++] = r;
 	return 0;

@@ -192,6 +192,7 @@ static void command_lines(void **state)
 	    {{"--shard=3/8", "-j4"}, 0, " shard=3/8 j=4\n"},
 	    {{"--version"}, 0, "e3-test " E3_VERSION "\n"},
 	    {{"-V"}, 0, "e3-test " E3_VERSION "\n"},
+	    {{"--version=1"}, 2, "e3-test: --version takes no value\n"},
 	    {{"--outpu", "b"}, 2, "e3-test: there is no option --outpu: did you mean --output?\n"},
 	    {{"--outputs=b"}, 2, "e3-test: there is no option --outputs: did you mean --output?\n"},
 	    {{"--ouptut"}, 2, "e3-test: there is no option --ouptut: did you mean --output?\n"},
@@ -399,7 +400,12 @@ static void near_names(void **state)
 	    {"con", {"concurrency"}, ": did you mean concurrency?"},
 	    {"sharegpt", {"A1_other", "B7_sharegpt"}, ": did you mean B7_sharegpt?"},
 	    {"mix", {"B4_mixturethoughts"}, ""},
-	    {"max-tokens", {"max-new-tokens"}, ""},
+	    /* all parts, or no others */
+	    {"max_tokens", {"max-new-tokens", "max-len"}, ": did you mean max-new-tokens?"},
+	    {"vocab", {"draft-vocab", "counts"}, ": did you mean draft-vocab?"},
+	    {"output-file", {"output", "out-dir"}, ": did you mean output?"},
+	    {"vocab-size", {"draft-vocab", "size-x"}, ""},
+	    {"max-tok", {"max-new-tokens"}, ""},
 	    /* the nearest count, two at most */
 	    {"server", {"server-dump-dir", "serves"}, ": did you mean server-dump-dir or serves?"},
 	    {"layrs", {"layers", "layout", "players"}, ": did you mean layers?"},
