@@ -140,28 +140,34 @@ static const char *near_word(struct near *n, const char *words)
 	return near_text(n);
 }
 
-static void add_bound(struct buf *b, const struct opt *o, uint64_t v)
+struct bounds {
+	char text[80];
+};
+
+/* "16M", where a size may be written so. */
+static struct bounds bound(const struct opt *o, uint64_t v)
 {
 	static const char *const unit[] = {"", "K", "M", "G", "T"};
+	struct bounds b;
 	int i = 0;
 
 	for (; o->kind == OPT_SIZE && i < 4 && v > 0 && v % 1024 == 0; i++)
 		v /= 1024;
-	buf_addf(b, "%lld%s", (long long)v, unit[i]);
+	snprintf(b.text, sizeof(b.text), "%lld%s", (long long)v, unit[i]);
+	return b;
 }
 
-static void add_bounds(struct buf *b, const struct opt *o)
+static struct bounds bounds_of(const struct opt *o)
 {
-	if (o->max) {
-		buf_adds(b, " from ");
-		add_bound(b, o, o->min);
-		buf_adds(b, " to ");
-		add_bound(b, o, o->max);
-	} else if (o->min || o->kind == OPT_NUM) {
-		buf_adds(b, " of ");
-		add_bound(b, o, o->min);
-		buf_adds(b, " or more");
-	}
+	struct bounds b = {""};
+	int number = o->kind == OPT_U64 || o->kind == OPT_SIZE || o->kind == OPT_NUM;
+
+	if (number && o->max)
+		snprintf(b.text, sizeof(b.text), " from %.30s to %.30s", bound(o, o->min).text,
+		    bound(o, o->max).text);
+	else if (number && (o->min || o->kind == OPT_NUM))
+		snprintf(b.text, sizeof(b.text), " of %.30s or more", bound(o, o->min).text);
+	return b;
 }
 
 static _Noreturn void bad_value(const struct opt_prog *p, const struct opt *o, const char *s)
@@ -173,21 +179,14 @@ static _Noreturn void bad_value(const struct opt_prog *p, const struct opt *o, c
 	    [OPT_SHARD] = "I/N with I from 0 to N-1",
 	};
 	struct near near = {.word = {s, strlen(s)}};
-	struct buf text = {0};
+	char key[2] = {o->key, '\0'};
+	const char *dash = o->name ? "--" : "-", *name = o->name ? o->name : key;
 
-	if (o->name)
-		buf_addf(&text, "--%s: expected ", o->name);
-	else
-		buf_addf(&text, "-%c: expected ", o->key);
 	if (o->kind == OPT_ENUM)
-		buf_adds(&text, "one of ");
-	buf_adds(&text, want[o->kind] ? want[o->kind] : o->arg);
-	if (o->kind == OPT_U64 || o->kind == OPT_SIZE || o->kind == OPT_NUM)
-		add_bounds(&text, o);
-	buf_addf(&text, ", not '%s'", s);
-	if (o->kind == OPT_ENUM)
-		buf_adds(&text, near_word(&near, o->arg));
-	opt_misuse(p, "%s", buf_cstr(&text));
+		opt_misuse(p, "%s%s: expected one of %s, not '%s'%s", dash, name, o->arg, s,
+		    near_word(&near, o->arg));
+	opt_misuse(p, "%s%s: expected %s%s, not '%s'", dash, name,
+	    want[o->kind] ? want[o->kind] : o->arg, bounds_of(o).text, s);
 }
 
 /* ---- the command line ---- */
