@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "io/path.h"
 #include "tensor/st.h"
 
 /* A lock is asked for again after 1 ms, doubling up to 100 ms; a file without a lock is waited for
@@ -53,10 +54,7 @@ void dumpdir_close(struct dumpdir *d)
 
 int dumpdir_is(const struct dumpdir *d, const char *path)
 {
-	struct stat a, b;
-
-	return stat(path, &a) == 0 && fstat(d->fd, &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
+	return path_leads_to(path, d->fd);
 }
 
 /* The n bytes at p, up to a slash: for servers on this machine, or on one with the same file

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -57,10 +56,7 @@ int folder_lock(const char *path, struct err *e)
 
 int folder_check(int fd, const char *path, struct err *e)
 {
-	struct stat a, b;
-
-	if (fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
-	    a.st_ino == b.st_ino)
+	if (path_leads_to(path, fd))
 		return 0;
 	return err_set(e, "system",
 	    "%s: is not the folder any more that the run began with: bring that back", path);

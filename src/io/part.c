@@ -67,15 +67,6 @@ static int exists(const char *path)
 	return lstat(path, &st) == 0;
 }
 
-/* Whether the name still leads to the open file. */
-static int still_there(const struct part *p, const char *path)
-{
-	struct stat a, b;
-
-	return fstat(p->fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
 static int create(struct part *p)
 {
 	p->fd = open(p->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -118,7 +109,8 @@ static int try_resume(struct part *p, struct err *e)
 	if (finished && exists(p->path))
 		return err_set(
 		    e, "exists", "%s: both it and %s are there; remove one", p->name, p->path);
-	p->fd = open(from, O_RDWR | O_CLOEXEC);
+	/* links have been followed already: one that has FILE.part's name was not made by a run */
+	p->fd = open(from, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (p->fd < 0 && errno == ENOENT && finished)
 		return 1;
 	if (p->fd < 0 && errno == ENOENT && create(p) < 0)
@@ -128,7 +120,7 @@ static int try_resume(struct part *p, struct err *e)
 	if (lock(p, e) < 0)
 		return -1;
 	p->finished = finished;
-	if (still_there(p, from))
+	if (path_leads_to(from, p->fd))
 		return 0;
 	close(p->fd);
 	p->fd = -1;
@@ -461,7 +453,7 @@ int part_close(struct part *p, struct err *e)
 	if (!p)
 		return 0;
 	/* an empty one that nobody had would only be in the way of the next run */
-	if (p->created && !p->begun && still_there(p, p->path))
+	if (p->created && !p->begun && path_leads_to(p->path, p->fd))
 		unlink(p->path);
 	if (!p->failed)
 		rc = p->target ? part_sync(p, e) : sink_end_frame(p->sink, e);

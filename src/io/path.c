@@ -86,6 +86,14 @@ int path_same(const char *a, const char *b)
 	return same;
 }
 
+int path_leads_to(const char *path, int fd)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
 int path_sync_dir(const char *dir, struct err *e)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;

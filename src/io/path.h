@@ -14,6 +14,9 @@ char *path_follow(const char *path);
  * a file written under either would replace the other's. None of it need be there. */
 int path_same(const char *a, const char *b);
 
+/* Whether a name leads to this open file or folder, and not to another, or a new one, in its place. */
+int path_leads_to(const char *path, int fd);
+
 /* Makes a directory, and those above it, that last through a power cut; not an error where it is
  * there already. */
 int path_make_dir(const char *dir, struct err *e);

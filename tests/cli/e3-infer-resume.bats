@@ -66,6 +66,22 @@ load infer
 	[ ! -e other.part ]
 }
 
+@test "an output's FILE.part is no way to elsewhere" {
+	serve
+	rows 2 >in
+	cp in other
+	for to in other none; do
+		ln -s $to out.part
+		run -1 infer --resume -o out in
+		[[ $output == *"out.part: Too many levels of symbolic links"* ]]
+		run -1 infer -o out in
+		[[ $output == *"out.part: is there from an earlier run"* ]]
+		rm out.part
+	done
+	cmp in other
+	[ ! -e none ]
+}
+
 @test "a compressed output that was killed goes on" {
 	serve --latency 80
 	rows 300 >in
