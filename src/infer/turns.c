@@ -16,8 +16,8 @@ int turns_open(struct turns_file *t, const char *output, int resume, struct err 
 	buf_adds(&path, ".turns");
 	buf_cstr(&path);
 	t->path = buf_steal(&path);
-	t->fd =
-	    open(t->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (resume ? 0 : O_TRUNC), 0666);
+	t->fd = open(t->path,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (resume ? 0 : O_TRUNC), 0666);
 	if (t->fd < 0)
 		return err_sys(e, "%s", t->path);
 	/* what a kill tore off is ended, so that the next line is whole */

@@ -66,7 +66,7 @@ load infer
 	[ ! -e other.part ]
 }
 
-@test "an output's FILE.part is no way to elsewhere" {
+@test "an output's FILE.part and FILE.turns are no way to elsewhere" {
 	serve
 	rows 2 >in
 	cp in other
@@ -78,6 +78,9 @@ load infer
 		[[ $output == *"out.part: is there from an earlier run"* ]]
 		rm out.part
 	done
+	ln -s other out.turns
+	run -1 infer --turns all -o out in
+	[[ $output == *"out.turns: Too many levels of symbolic links"* ]]
 	cmp in other
 	[ ! -e none ]
 }
