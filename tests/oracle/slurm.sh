@@ -143,8 +143,11 @@ flow() {
 			scontrol requeue "${short}_1" && echo "${short}_1" >"$dir/requeued"
 			set --
 		fi
-		# Slurm lets a requeued task wait for two minutes
-		[ ! -e "$dir/requeued" ] || scontrol update JobId="${short}_1" StartTime=now 2>/dev/null
+		# Slurm lets a requeued task wait for two minutes; but one that starts in the second in which it
+		# was thrown out fails, since its credential was revoked then
+		if [ -e "$dir/requeued" ] && [ ! -e "$dir/hurried" ] && [ "$(squeue -h -j "${short}_1" -o %T)" = PENDING ]; then
+			scontrol update JobId="${short}_1" StartTime=now+3 && touch "$dir/hurried"
+		fi
 		sleep 0.2
 	done
 	return 1
