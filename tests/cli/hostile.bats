@@ -5,7 +5,9 @@
 bats_require_minimum_version 1.5.0
 
 setup() {
-	case $E3_BUILD in *asan* | *tsan*) skip "a sanitizer needs all the address space" ;; esac
+	LIMIT='ulimit -v 400000;'
+	# a sanitizer needs all the address space
+	case $E3_BUILD in *asan* | *tsan*) LIMIT= ;; esac
 	PATH=$E3_BIN:$PATH
 	MODEL=$BATS_TEST_DIRNAME/../../pipelines/demo/model
 	cd "$BATS_TEST_TMPDIR"
@@ -39,7 +41,7 @@ extract() {
 refused() {
 	local want=$1
 	shift
-	run -1 timeout 60 bash -c 'ulimit -v 400000; exec "$@"' - "$@"
+	run -1 timeout 60 bash -c "$LIMIT"' exec "$@"' - "$@"
 	[[ $output == *$want* ]] || { echo "$*: got '$output'"; return 1; }
 }
 
@@ -67,6 +69,7 @@ each_reader() {
 }
 
 @test "zstd frames of kilobytes that hold gigabytes, or want a window of two" {
+	[ -n "$LIMIT" ] || skip "a sanitizer needs all the address space"
 	serve
 	printf '{"id":"a","dataset":"d","input_ids":[300,301,302],"loss_mask":[0,1,1]}\n' >in
 	extract seed in
