@@ -111,7 +111,7 @@ enum ep_state {
 	EP_STATES
 };
 
-enum probe_stage { PROBE_NONE, PROBE_FACTS, PROBE_TRIAL, PROBE_HEALTH };
+enum probe_stage { PROBE_NONE, PROBE_FACTS, PROBE_RENDER, PROBE_TRIAL, PROBE_HEALTH };
 
 struct endpoint {
 	char *url;

@@ -8,13 +8,15 @@
 #include "infer/infer.h"
 #include "infer/report.h"
 #include "infer/result.h"
+#include "serve/lax.h"
+#include "json/ids.h"
 
 #define ASK_MS	  30000
 #define TRIAL_MS  300000
 #define HEALTH_MS 30000
 #define TRIALS	  3 /* refused one after the other, before the run is given up */
 
-/* A trial's prompt where there is no model folder, or its template refuses this one. */
+/* A trial's prompt, and what is rendered. */
 static const char trial_messages[] = "[{\"role\":\"user\",\"content\":\"Hi\"}]";
 
 const char *probe_path(const struct endpoint *ep)
@@ -22,6 +24,7 @@ const char *probe_path(const struct endpoint *ep)
 	const struct serve_probe *p = &serve_probes[ep->asking];
 
 	switch (ep->stage) {
+	case PROBE_RENDER: return SERVE_RENDER_PATH;
 	case PROBE_TRIAL: return serve_path(ep->route);
 	case PROBE_HEALTH: return serve_health_path(ep->facts.api);
 	default: return ep->older ? p->older : p->path;
@@ -64,24 +67,32 @@ void probe_health(struct run *r, struct endpoint *ep)
 	send_probe(r, ep, HEALTH_MS);
 }
 
-/* The ids of a short prompt, or none where the template has no use for it. */
-static void trial_ids(struct run *r, struct ints *ids)
+/* The trial's messages as --model renders them. -1: its template refuses them. */
+static int trial_ids(struct run *r, struct ints *ids)
 {
 	struct chat_conv conv = {0};
 	struct buf text = {0};
 	struct rec rec = {0};
 	struct err e;
+	int rc = 0;
 
 	arena_reset(&r->arena);
 	buf_addf(&text, "{\"messages\":%s}", trial_messages);
 	if (rec_parse(&rec, text.data, text.len, &e) < 0 ||
 	    chat_read(&conv, &rec, &r->arena, &e) < 0 ||
-	    chat_prompt(r->chat, r->work, &conv, conv.n, ids, NULL, &e) < 0 || ids->n == 0) {
-		ints_reset(ids);
-		ints_push(ids, 0);
-	}
+	    chat_prompt(r->chat, r->work, &conv, conv.n, ids, NULL, &e) < 0 || ids->n == 0)
+		rc = -1;
 	rec_free(&rec);
 	buf_free(&text);
+	return rc;
+}
+
+static void probe_render(struct run *r, struct endpoint *ep)
+{
+	ep->stage = PROBE_RENDER;
+	buf_reset(&ep->probe.body);
+	serve_write_render(&ep->probe.body, r->model, SPAN(trial_messages));
+	send_probe(r, ep, ASK_MS);
 }
 
 void probe_trial(struct run *r, struct endpoint *ep)
@@ -92,7 +103,10 @@ void probe_trial(struct run *r, struct endpoint *ep)
 
 	ep->stage = PROBE_TRIAL;
 	if (serve_takes_ids(ep->route)) {
-		trial_ids(r, &ids);
+		if (trial_ids(r, &ids) < 0) {
+			ints_reset(&ids);
+			ints_push(&ids, 0);
+		}
 		q.ids = ids.v;
 		q.n = ids.n;
 	}
@@ -143,7 +157,7 @@ static int tell(
 	int loading;
 
 	loading = call_tell(d, class, e);
-	err_prefix(e, "%s %s: ", ep->stage == PROBE_TRIAL ? "POST" : "GET", probe_path(ep));
+	err_prefix(e, "%s %s: ", ep->probe.body.len ? "POST" : "GET", probe_path(ep));
 	buf_addf(&b, " (%s)", look ? look : "");
 	if (look)
 		err_suffix(e, buf_cstr(&b));
@@ -287,8 +301,29 @@ static void facts_step(struct run *r, struct endpoint *ep, const struct http_don
 		decline(r, ep, &e);
 	else if (ep->state == EP_SUSPECT || ep->state == EP_LEAVING)
 		verdict(r, ep);
+	else if (r->chat && !ep->was_up && serve_renders(ep->facts.api))
+		probe_render(r, ep);
 	else
 		probe_trial(r, ep);
+}
+
+/* Prompts are rendered here: it is nothing wrong with the server, but the record is not as served. */
+static void render_step(struct run *r, struct endpoint *ep, const struct http_done *d)
+{
+	struct ints here = {0}, there = {0};
+	struct span reply;
+	struct err e;
+
+	if (d->status == 200 && lax_whole((struct span){d->body.data, d->body.len}, &reply) == 0 &&
+	    ids_read(&there, lax_get(reply, "tokens"), "tokens", &e) == 0 && there.n > 0 &&
+	    trial_ids(r, &here) == 0 && !ints_eq(&here, there.v, there.n))
+		report_line(r,
+		    "%s: renders a test message to other ids than --model %s (%zu there, %zu "
+		    "here): is its chat template another? (--template FILE)",
+		    ep->url, r->o->model, there.n, here.n);
+	ints_free(&here);
+	ints_free(&there);
+	probe_trial(r, ep);
 }
 
 /* Ids of another vocabulary are refused in many words. */
@@ -374,7 +409,8 @@ static void health_step(struct run *r, struct endpoint *ep)
  * a proxy whose server is away. */
 static int is_absent(const struct endpoint *ep, const struct http_done *d, struct err *e)
 {
-	if (d->curl == 0 && d->status == 200)
+	/* that it renders for nobody tells nothing: the trial does */
+	if ((d->curl == 0 && d->status == 200) || ep->stage == PROBE_RENDER)
 		return 0;
 	if (tell(ep, d, "outage", e)) {
 		err_set(e, "loading", "the model is being loaded");
@@ -402,6 +438,7 @@ void probe_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	}
 	switch (ep->stage) {
 	case PROBE_FACTS: facts_step(r, ep, d); break;
+	case PROBE_RENDER: render_step(r, ep, d); break;
 	case PROBE_TRIAL: trial_step(r, ep, d); break;
 	case PROBE_HEALTH: health_step(r, ep); break;
 	case PROBE_NONE: break;

@@ -1,6 +1,7 @@
 /* probe.h - asking a server what it is and whether it works
  *
- *	probe_facts	every path of serve_probes that its API has, then a trial
+ *	probe_facts	every path of serve_probes that its API has; at the first time how it renders
+ *			a message, which is only told where it is another way; then a trial
  *	probe_trial	one token from a short prompt: ids, parameters and the key are all tried
  *	probe_health	any answer shows that it lives; where connections were lost, the facts follow
  * One at a time a server. The end is told to endpoint.c.

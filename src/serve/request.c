@@ -323,6 +323,20 @@ struct span serve_prompt_text(enum serve_route r, struct span body)
 	return lax_get(body, routes[r].prompt);
 }
 
+void serve_write_render(struct buf *out, const char *model, struct span messages)
+{
+	buf_adds(out, "{\"model\":");
+	buf_add_json(out, model, strlen(model));
+	buf_adds(out, ",\"messages\":");
+	buf_add(out, messages.p, messages.n);
+	buf_addc(out, '}');
+}
+
+int serve_renders(enum serve_api api)
+{
+	return api == API_SGLANG || api == API_VLLM;
+}
+
 void serve_write_abort(struct buf *out, const char *rid)
 {
 	buf_adds(out, "{\"rid\":");

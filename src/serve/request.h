@@ -77,6 +77,12 @@ void serve_write(struct buf *out, const struct serve_plan *p, const struct serve
 /* The array of ids in a body that serve_write made for a route that takes ids. */
 struct span serve_prompt_text(enum serve_route r, struct span body);
 
+/* The ids that the server itself would make of messages: POST this to /tokenize of SGLang or vLLM,
+ * whose reply has them in `tokens`. */
+#define SERVE_RENDER_PATH "/tokenize"
+void serve_write_render(struct buf *out, const char *model, struct span messages);
+int serve_renders(enum serve_api api);
+
 /* SGLang goes on generating after its client has left; POST this to /abort_request, whose
  * matching is by prefix: end each rid with a character that is in no rid elsewhere. */
 #define SERVE_ABORT_PATH "/abort_request"

@@ -122,6 +122,30 @@ open("asked", "w").close()' >port 3>&- &
 	[ ! -e out.part ]
 }
 
+@test "a server with another chat template is told of; its prompts are --model's all the same" {
+	cp -r "$MODEL" other
+	sed -i 's/<|im_user|>/<|im_system|>/' other/chat_template.jinja
+	! cmp -s "$MODEL/chat_template.jinja" other/chat_template.jinja || false
+	rows 3 >in
+	for api in sglang vllm; do
+		serve --api $api --model other
+		infer -q -o $api in 2>err
+		grep -q "$U: renders a test message to other ids than --model $MODEL ([0-9]* there, [0-9]* here): is its chat template another? (--template FILE)" err
+		infer -q --template other/chat_template.jinja -o $api.same in 2>err
+		[ ! -s err ]
+		# one that is too old to be asked
+		for hook in 'status, body = 422, b"{}"' 'body = b"[]"' 'raise SystemExit'; do
+			U=http://127.0.0.1:$PORT
+			relay "if path == '/tokenize': $hook"
+			rm -f old
+			infer -q -o old in 2>err
+			[ ! -s err ]
+		done
+		stop "$PID"
+	done
+	jq -e '.generations[0].prompt_token_ids[0] == 3843' sglang vllm >/dev/null
+}
+
 # ---- what comes out ----
 
 @test "records go through with their bytes, the answer and its ids" {
