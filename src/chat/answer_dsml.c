@@ -62,23 +62,17 @@ done:
 int answer_dsml(const struct answer_text *t, struct answer_parts *out)
 {
 	size_t from = answer_think(t, out), begin;
-	struct buf bracket = {0};
 	struct span s;
 	int rc = 0;
 
 	if (from == SIZE_MAX)
 		return 0;
-	buf_addf(&bracket, "\n\n<｜DSML｜%s>\n", t->c->plain.native->calls);
-	begin = chat_find(t->text, buf_cstr(&bracket), from);
+	begin = chat_find(t->text, DSML_CALLS, from);
 	out->content = answer_cut(t, from, begin == SIZE_MAX ? t->text.n : begin);
-	if (begin != SIZE_MAX) {
-		s = answer_cut(t, begin + bracket.len, t->text.n);
-		buf_reset(&bracket);
-		buf_addf(&bracket, "</｜DSML｜%s>", t->c->plain.native->calls);
-		while (rc == 0 && !starts(&s, buf_cstr(&bracket)))
-			rc = invoke(t, out, &s);
-		rc = rc == 0 && s.n == 0 ? 0 : -1;
-	}
-	buf_free(&bracket);
-	return rc;
+	if (begin == SIZE_MAX)
+		return 0;
+	s = answer_cut(t, begin + strlen(DSML_CALLS), t->text.n);
+	while (rc == 0 && !starts(&s, DSML_CALLED))
+		rc = invoke(t, out, &s);
+	return rc == 0 && s.n == 0 ? 0 : -1;
 }

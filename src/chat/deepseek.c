@@ -57,22 +57,17 @@ static int put_call(struct jinja_out *out, const struct jval *call, uint32_t ori
 	return 0;
 }
 
-int ds_put_said(struct jinja_out *out, const struct chat_native *how, const struct jval *message,
-    size_t i, struct err *e)
+int ds_put_said(struct jinja_out *out, const struct jval *message, size_t i, struct err *e)
 {
 	const struct jval *calls = val_get(message, "tool_calls");
 
 	ds_put_value(out, val_get(message, "content"));
 	if (!ts_truthy(calls))
 		return 0;
-	ds_put(out, "\n\n<｜DSML｜");
-	ds_put(out, how->calls);
-	ds_put(out, ">\n");
+	ds_put(out, DSML_CALLS);
 	for (size_t k = 0; k < calls->u.arr.n; k++)
 		if (put_call(out, &calls->u.arr.v[k], ORIGIN(i, SLOT_OTHER), e) < 0)
 			return err_prefix(e, "messages[%zu].tool_calls[%zu].", i, k);
-	ds_put(out, "</｜DSML｜");
-	ds_put(out, how->calls);
-	ds_put(out, ">");
+	ds_put(out, DSML_CALLED);
 	return 0;
 }

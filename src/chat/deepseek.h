@@ -5,7 +5,7 @@
  * conversation stands:
  *
  *	answer	= [REASONING "</think>"] CONTENT [LF LF calls] END
- *	calls	= "<｜DSML｜BLOCK>" LF {call LF} "</｜DSML｜BLOCK>"
+ *	calls	= "<｜DSML｜function_calls>" LF {call LF} "</｜DSML｜function_calls>"
  *	call	= "<｜DSML｜invoke name="NAME">" LF arg {LF arg} LF "</｜DSML｜invoke>"
  *	arg	= "<｜DSML｜parameter name="KEY" string="true">" TEXT "</｜DSML｜parameter>"
  *		| "<｜DSML｜parameter name="KEY" string="false">" JSON "</｜DSML｜parameter>"
@@ -21,6 +21,8 @@
 #define DS_THOUGHT "</think>"
 #define DS_END	   "<｜end▁of▁sentence｜>"
 
+#define DSML_CALLS	"\n\n<｜DSML｜function_calls>\n"
+#define DSML_CALLED	"</｜DSML｜function_calls>"
 #define DSML_INVOKE	"<｜DSML｜invoke name=\""
 #define DSML_INVOKED	"</｜DSML｜invoke>"
 #define DSML_ARG	"<｜DSML｜parameter name=\""
@@ -34,7 +36,6 @@ void ds_put_value(struct jinja_out *out, const struct jval *v);
 void ds_put_json(struct jinja_out *out, const struct jval *v, uint32_t origin);
 
 /* [CONTENT] [LF LF calls] of message i. Class "template". */
-int ds_put_said(struct jinja_out *out, const struct chat_native *how, const struct jval *message,
-    size_t i, struct err *e);
+int ds_put_said(struct jinja_out *out, const struct jval *message, size_t i, struct err *e);
 
 #endif

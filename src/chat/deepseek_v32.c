@@ -206,7 +206,7 @@ static int put_answer(const struct layout *l, size_t i, struct err *e)
 		ds_put_value(l->out, reasoning);
 		ds_put(l->out, DS_THOUGHT);
 	}
-	if (ds_put_said(l->out, &chat_deepseek_v32, m, i, e) < 0)
+	if (ds_put_said(l->out, m, i, e) < 0)
 		return -1;
 	ds_put(l->out, DS_END);
 	return 0;
@@ -308,10 +308,10 @@ static int target(struct chat_work *w, const struct chat_prep *p, size_t i, cons
 			return 0;
 		ds_put(&w->target, DS_THOUGHT);
 	}
-	if (ds_put_said(&w->target, p->t->native, turn, i, e) < 0)
+	if (ds_put_said(&w->target, turn, i, e) < 0)
 		return -1;
 	ds_put(&w->target, cut ? "" : DS_END);
 	return 0;
 }
 
-const struct chat_native chat_deepseek_v32 = {"function_calls", render, target};
+const struct chat_native chat_deepseek_v32 = {render, target};

@@ -171,7 +171,6 @@ int chat_encode(struct chat_work *w, const struct jinja_out *text, unsigned how,
 
 /* A model whose messages are laid out by a program instead of a template. */
 struct chat_native {
-	const char *calls; /* the name of what brackets calls: answer_dsml.c */
 	/* Appends to out, which is empty. */
 	int (*render)(
 	    const struct chat *c, const struct chat_ask *ask, struct jinja_out *out, struct err *e);
