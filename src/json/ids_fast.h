@@ -18,7 +18,10 @@ size_t ids_fast(int32_t *out, const char *start, const char **p, const char *end
 /* The other way: as many ids below 10^6 as can be written at once, eight at a time, each with a comma
  * behind it. Moves *p behind them, where IDS_PUT_ROOM more bytes may be overwritten. */
 #define IDS_PUT_ROOM 64
-size_t ids_put(char **p, const int32_t *v, size_t n);
+typedef size_t ids_put_fn(char **p, const int32_t *v, size_t n);
+ids_put_fn ids_put;
+/* The ways to do so that this processor has, the best first; NULL behind the last, for tests. */
+ids_put_fn *ids_put_tier(unsigned i);
 
 /* Zeros and ones, as bytes. */
 size_t mask_fast(char *out, const char **p, const char *end);

@@ -8,6 +8,7 @@
 #include "base/ints.h"
 #include "base/mem.h"
 #include "json/ids.h"
+#include "json/ids_fast.h"
 #include "json/rec.h"
 
 static struct span text(const char *s)
@@ -462,6 +463,32 @@ static void ids_write_many(void **state)
 	buf_free(&want);
 }
 
+/* Each way to write eight at once, which ids_write takes the best of: all numbers of up to six
+ * digits at each place, and none that has more. */
+static void ids_put_by_each_tier(void **state)
+{
+	char got[IDS_PUT_ROOM + 64], want[64], *p;
+	ids_put_fn *put;
+
+	(void)state;
+	for (unsigned tier = 0; (put = ids_put_tier(tier)); tier++) {
+		for (int32_t i = 0; i < 1000000; i++) {
+			int32_t v[8] = {i, i ^ 1, i / 10, i / 100, i % 1000, 999999 - i, i % 7, i};
+			int n = snprintf(want, sizeof(want), "%d,%d,%d,%d,%d,%d,%d,%d,", v[0], v[1],
+			    v[2], v[3], v[4], v[5], v[6], v[7]);
+
+			p = got;
+			assert_int_equal(put(&p, v, 8), 8);
+			if (p - got != n || memcmp(got, want, (size_t)n) != 0)
+				fail_msg("tier %u: %s", tier, want);
+			v[i % 8] = i % 3 ? 1000000 + i : INT32_MAX;
+			p = got;
+			assert_int_equal(put(&p, v, 8), 0);
+			assert_ptr_equal(p, got);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +506,7 @@ int main(void)
 	    cmocka_unit_test(ids_write_reads_back),
 	    cmocka_unit_test(ids_write_every_number),
 	    cmocka_unit_test(ids_write_many),
+	    cmocka_unit_test(ids_put_by_each_tier),
 	};
 
 	return cmocka_run_group_tests_name("json_rec", tests, NULL, NULL);
