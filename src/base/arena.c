@@ -49,15 +49,6 @@ void *arena_alloc_more(struct arena *a, size_t n)
 	return a->at - need;
 }
 
-void *arena_array(struct arena *a, size_t n, size_t size)
-{
-	size_t bytes;
-
-	if (__builtin_mul_overflow(n, size, &bytes))
-		xnomem();
-	return arena_alloc(a, bytes);
-}
-
 void *arena_dup(struct arena *a, const void *p, size_t n)
 {
 	void *q = arena_alloc(a, n);

@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+#include "base/mem.h"
+
 struct arena_chunk;
 
 struct arena {
@@ -33,7 +35,16 @@ static inline void *arena_alloc(struct arena *a, size_t n)
 	return p;
 }
 
-void *arena_array(struct arena *a, size_t n, size_t size); /* the product checked */
+/* The product checked. */
+static inline void *arena_array(struct arena *a, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		xnomem();
+	return arena_alloc(a, bytes);
+}
+
 void *arena_dup(struct arena *a, const void *p, size_t n);
 char *arena_strndup(struct arena *a, const char *p, size_t n);
 /* Bytes held: what a bound on a hostile input is checked against. */

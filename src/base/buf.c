@@ -9,30 +9,14 @@
 #include "base/plain.h"
 #include "base/utf8.h"
 
-char *buf_room(struct buf *b, size_t n)
+char *buf_room_more(struct buf *b, size_t n)
 {
 	size_t need;
 
-	if (b->cap - b->len >= n && b->data)
-		return b->data + b->len;
 	if (__builtin_add_overflow(b->len, n, &need))
 		xnomem();
 	b->data = xgrow(b->data, &b->cap, need, 1);
 	return b->data + b->len;
-}
-
-void buf_add(struct buf *b, const void *p, size_t n)
-{
-	if (n == 0)
-		return;
-	memcpy(buf_room(b, n), p, n);
-	b->len += n;
-}
-
-void buf_addc(struct buf *b, char c)
-{
-	*buf_room(b, 1) = c;
-	b->len++;
 }
 
 void buf_vaddf(struct buf *b, const char *fmt, va_list ap)

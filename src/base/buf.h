@@ -35,8 +35,28 @@ static inline int span_eq(struct span a, const char *s)
 	return strlen(s) == a.n && memcmp(a.p, s, a.n) == 0;
 }
 
-void buf_add(struct buf *b, const void *p, size_t n);
-void buf_addc(struct buf *b, char c);
+char *buf_room_more(struct buf *b, size_t n); /* where there is none */
+
+/* Room for n more bytes at the returned end. */
+static inline char *buf_room(struct buf *b, size_t n)
+{
+	return b->data && b->cap - b->len >= n ? b->data + b->len : buf_room_more(b, n);
+}
+
+static inline void buf_add(struct buf *b, const void *p, size_t n)
+{
+	if (n == 0)
+		return;
+	memcpy(buf_room(b, n), p, n);
+	b->len += n;
+}
+
+static inline void buf_addc(struct buf *b, char c)
+{
+	*buf_room(b, 1) = c;
+	b->len++;
+}
+
 static inline void buf_adds(struct buf *b, const char *s)
 {
 	buf_add(b, s, strlen(s));
@@ -53,9 +73,8 @@ void buf_add_base64(struct buf *b, const void *p, size_t n); /* RFC 4648, padded
  * bytes must be valid UTF-8. */
 void buf_add_json(struct buf *b, const char *p, size_t n);
 
-char *buf_room(struct buf *b, size_t n); /* room for n more bytes at the returned end */
-const char *buf_cstr(struct buf *b);	 /* terminates, without counting the NUL */
-void buf_fit(struct buf *b);		 /* gives back the room that is not used */
+const char *buf_cstr(struct buf *b); /* terminates, without counting the NUL */
+void buf_fit(struct buf *b);	     /* gives back the room that is not used */
 void buf_reset(struct buf *b);
 void buf_free(struct buf *b);
 char *buf_steal(struct buf *b); /* the terminated bytes, to be freed; b is empty again */

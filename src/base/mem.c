@@ -67,12 +67,10 @@ char *xstrdup(const char *s)
 	return xstrndup(s, strlen(s));
 }
 
-void *xgrow(void *p, size_t *cap, size_t need, size_t size)
+void *xgrow_more(void *p, size_t *cap, size_t need, size_t size)
 {
 	size_t want = *cap + *cap / 2;
 
-	if (need <= *cap)
-		return p;
 	if (want < need)
 		want = need;
 	if (want < 16)

@@ -18,8 +18,13 @@ void *xmemdup(const void *p, size_t n);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 
+void *xgrow_more(void *p, size_t *cap, size_t need, size_t size); /* where there is no room */
+
 /* Makes room for `need` elements of `size` bytes in a vector at p whose capacity is *cap: grows
  * it by half at least, so that appending is linear. Returns the vector, maybe moved. */
-void *xgrow(void *p, size_t *cap, size_t need, size_t size);
+static inline void *xgrow(void *p, size_t *cap, size_t need, size_t size)
+{
+	return need <= *cap ? p : xgrow_more(p, cap, need, size);
+}
 
 #endif

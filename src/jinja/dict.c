@@ -72,12 +72,10 @@ struct dict *dict_new(struct rt *rt, size_t cap)
 	return d;
 }
 
-void dict_open(struct rt *rt, struct dict *d)
+void dict_read(struct rt *rt, struct dict *d)
 {
 	const struct jval *src = d->src;
 
-	if (!src)
-		return;
 	d->p = rt_array(rt, d->n, sizeof(*d->p));
 	d->cap = d->n;
 	for (size_t i = 0; i < d->n; i++) {

@@ -5,13 +5,6 @@
 #include "jinja/memo.h"
 #include "jinja/text.h"
 
-struct value *frame_slot(struct frame *f, struct var v)
-{
-	for (unsigned i = 0; i < v.hops; i++)
-		f = f->outer;
-	return &f->slot[v.slot];
-}
-
 static int eval_const(struct rt *rt, struct frame *f, const struct node *n, struct value *out)
 {
 	(void)rt;
@@ -77,11 +70,12 @@ int eval_truth(struct rt *rt, struct frame *f, const struct node *n)
 
 	if (!rt->note)
 		return eval(rt, f, n, &v) < 0 ? -1 : value_truth(rt, &v);
-	since = memo_mark(rt);
+	since = memo_mark(rt->note);
 	if (eval(rt, f, n, &v) < 0)
 		return -1;
 	yes = value_truth(rt, &v);
-	memo_truth(rt, f, n, &since, yes);
+	if (memo_outer(rt->note, f, &since))
+		memo_truth(rt, n, &since, yes);
 	return yes;
 }
 
@@ -292,11 +286,11 @@ static eval_fn *const by_kind[N_KINDS] = {
 
 static int eval_noted(struct rt *rt, struct frame *f, const struct node *n, struct value *out)
 {
-	struct memo_mark since = memo_mark(rt);
+	struct memo_mark since = memo_mark(rt->note);
 	int rc = by_kind[n->kind](rt, f, n, out);
 
-	if (rc == 0)
-		memo_value(rt, f, n, &since, out);
+	if (rc == 0 && memo_outer(rt->note, f, &since))
+		memo_value(rt, n, &since, out);
 	return rc;
 }
 

@@ -15,7 +15,13 @@ int eval_truth(struct rt *rt, struct frame *f, const struct node *n); /* 0, 1, -
 void scope_enter(struct rt *rt, struct frame *f, const struct scope *s);
 void scope_leave(struct frame *f, const struct scope *s);
 struct frame *frame_new(struct rt *rt, struct frame *outer, size_t slots);
-struct value *frame_slot(struct frame *f, struct var v);
+
+static inline struct value *frame_slot(struct frame *f, struct var v)
+{
+	for (unsigned i = 0; i < v.hops; i++)
+		f = f->outer;
+	return &f->slot[v.slot];
+}
 
 /* Sets a target's names; `v` is unpacked for a tuple. */
 int assign(struct rt *rt, struct frame *f, const struct node *target, const struct value *v);

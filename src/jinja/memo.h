@@ -29,16 +29,15 @@ void memo_end(struct rt *rt, int flow);
 
 /* ---- what an iteration that is noted does; rt->note is not NULL ---- */
 
-/* Before an expression is evaluated, and behind it with its value. */
+/* What was read before an expression (memo_mark, below); where memo_outer says so behind it, its
+ * value or its truth. */
 struct memo_mark {
 	size_t guards;
 	unsigned bound, hard;
 };
-struct memo_mark memo_mark(const struct rt *rt);
-void memo_value(struct rt *rt, const struct frame *f, const struct node *n,
-    const struct memo_mark *since, const struct value *v);
-void memo_truth(struct rt *rt, const struct frame *f, const struct node *n,
-    const struct memo_mark *since, int yes);
+void memo_value(
+    struct rt *rt, const struct node *n, const struct memo_mark *since, const struct value *v);
+void memo_truth(struct rt *rt, const struct node *n, const struct memo_mark *since, int yes);
 
 void memo_read(
     struct rt *rt, const struct frame *f, const struct node *n, const struct value *slot);
@@ -106,6 +105,19 @@ struct jinja_memo {
 	size_t nslot, used, hits;
 	struct memo_note note;
 };
+
+static inline struct memo_mark memo_mark(const struct memo_note *m)
+{
+	return (struct memo_mark){m->nguard, m->bound, m->hard};
+}
+
+/* Whether the expression, with all that it read, can be evaluated where the body begins. */
+static inline int memo_outer(
+    const struct memo_note *m, const struct frame *f, const struct memo_mark *since)
+{
+	return f == m->root && m->nguard > since->guards && m->bound == since->bound &&
+	       m->hard == since->hard;
+}
 
 /* The value that a guard is about, now. -1 failed, 0 there is none. */
 int memo_guard_value(struct rt *rt, struct frame *f, const struct guard *g, struct value *out);

@@ -46,11 +46,6 @@ static void add_guard(struct memo_note *m, struct guard g)
 
 /* ---- expressions ---- */
 
-struct memo_mark memo_mark(const struct rt *rt)
-{
-	return (struct memo_mark){rt->note->nguard, rt->note->bound, rt->note->hard};
-}
-
 static int is_plain(const struct value *v)
 {
 	switch (v->kind) {
@@ -62,13 +57,6 @@ static int is_plain(const struct value *v)
 	case V_STR: return v->u.s.n <= 64 && !(v->flags & STR_RUNS);
 	default: return 0;
 	}
-}
-
-/* Whether the expression, with all that it read, can be evaluated where the body begins. */
-static int is_outer(const struct memo_note *m, const struct frame *f, const struct memo_mark *since)
-{
-	return f == m->root && m->nguard > since->guards && m->bound == since->bound &&
-	       m->hard == since->hard;
 }
 
 /* What the expression read becomes the expression. */
@@ -83,20 +71,17 @@ static void collapse(struct memo_note *m, const struct memo_mark *since, struct 
 	add_guard(m, g);
 }
 
-void memo_value(struct rt *rt, const struct frame *f, const struct node *n,
-    const struct memo_mark *since, const struct value *v)
+void memo_value(
+    struct rt *rt, const struct node *n, const struct memo_mark *since, const struct value *v)
 {
-	if (is_outer(rt->note, f, since) && is_plain(v))
+	if (is_plain(v))
 		collapse(rt->note, since, (struct guard){GUARD_NODE, n, 0, no_name(), *v});
 }
 
-void memo_truth(struct rt *rt, const struct frame *f, const struct node *n,
-    const struct memo_mark *since, int yes)
+void memo_truth(struct rt *rt, const struct node *n, const struct memo_mark *since, int yes)
 {
 	struct guard g = {.kind = GUARD_TRUTH, .node = n};
 
-	if (!is_outer(rt->note, f, since))
-		return;
 	value_bool(&g.want, yes);
 	collapse(rt->note, since, g);
 }

@@ -23,18 +23,6 @@ int rt_fail(struct rt *rt, const char *fmt, ...)
 	return jinja_error(rt->t, rt->at ? rt->at->at : 0, msg, rt->e);
 }
 
-void *rt_alloc(struct rt *rt, size_t n)
-{
-	rt->used += n;
-	return arena_alloc(&rt->out->scratch, n);
-}
-
-void *rt_array(struct rt *rt, size_t n, size_t size)
-{
-	rt->used += n * size;
-	return arena_array(&rt->out->scratch, n, size);
-}
-
 int rt_room(struct rt *rt, size_t n, size_t size)
 {
 	size_t bytes;

@@ -47,8 +47,18 @@ struct frame {
 int rt_fail(struct rt *rt, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Memory until the rendering ends; small requests only, or after rt_room. */
-void *rt_alloc(struct rt *rt, size_t n);
-void *rt_array(struct rt *rt, size_t n, size_t size);
+static inline void *rt_alloc(struct rt *rt, size_t n)
+{
+	rt->used += n;
+	return arena_alloc(&rt->out->scratch, n);
+}
+
+static inline void *rt_array(struct rt *rt, size_t n, size_t size)
+{
+	rt->used += n * size;
+	return arena_array(&rt->out->scratch, n, size);
+}
+
 int rt_room(struct rt *rt, size_t n, size_t size); /* whether n * size more bytes are allowed */
 
 /* Fails where steps or memory are used up. */

@@ -173,7 +173,15 @@ struct dict {
 };
 
 struct dict *dict_new(struct rt *rt, size_t cap);
-void dict_open(struct rt *rt, struct dict *d);
+void dict_read(struct rt *rt, struct dict *d);
+
+/* Before its pairs are looked at. */
+static inline void dict_open(struct rt *rt, struct dict *d)
+{
+	if (d->src)
+		dict_read(rt, d);
+}
+
 /* The value of a key or NULL. A key that can't be hashed: NULL and *bad is 1. */
 struct value *dict_find(struct rt *rt, struct dict *d, const struct value *key, int *bad);
 struct value *dict_find_str(struct rt *rt, struct dict *d, const char *p, size_t n);

@@ -23,13 +23,6 @@ const char *scan_fail(const struct scan *s, const char *p, const char *what)
 	return NULL;
 }
 
-const char *scan_blanks(const struct scan *s, const char *p)
-{
-	while (p < s->end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
-		p++;
-	return p;
-}
-
 static int is_hex(char c)
 {
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');

@@ -14,7 +14,13 @@ struct scan {
 	int *surrogate; /* set where an escape of half a pair is met; may be NULL */
 };
 
-const char *scan_blanks(const struct scan *s, const char *p);
+static inline const char *scan_blanks(const struct scan *s, const char *p)
+{
+	while (p < s->end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
+		p++;
+	return p;
+}
+
 /* p at the opening quote. */
 const char *scan_string(const struct scan *s, const char *p);
 /* p at '-' or a digit. */
