@@ -142,6 +142,8 @@ int flow_check(const struct flow_opt *o, struct err *e)
 	size_t own, named;
 	int rc = 0;
 
+	if (o->max_rejects != FLOW_NO_LIMIT && !o->rejects)
+		rc = err_set(e, "usage", "--max-rejects needs --rejects FILE");
 	add(&all, o->output ? o->output : "-");
 	add(&all, o->rejects);
 	add(&all, o->stats);

@@ -76,6 +76,17 @@ complete_words() {
 		e3-prep --dataset ultrachat
 }
 
+@test "--max-rejects without --rejects is misuse, since it would do nothing" {
+	for p in prep merge "vocabmap --target-vocab 9 --draft-vocab 2" "tokenize --model $MODEL" \
+		"infer --server http://127.0.0.1:9" \
+		"extract --server http://127.0.0.1:9 --backend vllm --layers 1 --dump-dir $T --layout seed --out-dir $T/o"; do
+		# shellcheck disable=SC2086
+		run e3-$p --max-rejects 5 </dev/null
+		[ "$status" = 2 ]
+		[[ "${lines[0]}" == "e3-${p%% *}: --max-rejects needs --rejects FILE" ]]
+	done
+}
+
 @test "an input in UTF-16 or of gzip ends the run, and is named" {
 	cd "$T"
 	echo '{"messages":[{"role":"user","content":"q"}]}' >good
