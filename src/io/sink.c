@@ -21,6 +21,7 @@ struct sink {
 	ZSTD_CCtx *z; /* NULL: plain */
 	unsigned char *packed;
 	size_t packed_size;
+	int failed; /* what was to be written then is gone */
 };
 
 struct sink *sink_open(int fd, const char *name, int zstd, struct err *e)
@@ -55,6 +56,11 @@ void sink_close(struct sink *s)
 	free(s);
 }
 
+static int refuse(const struct sink *s, struct err *e)
+{
+	return err_set(e, "system", "%s: an earlier write failed", s->name);
+}
+
 /* write(2) to the last byte, also on a descriptor that somebody made non-blocking. */
 static int write_all(struct sink *s, const unsigned char *p, size_t n, struct err *e)
 {
@@ -67,6 +73,7 @@ static int write_all(struct sink *s, const unsigned char *p, size_t n, struct er
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
 			poll(&(struct pollfd){.fd = s->fd, .events = POLLOUT}, 1, -1);
 		} else if (errno != EINTR) {
+			s->failed = 1;
 			return err_write(e, s->name);
 		}
 	}
@@ -82,8 +89,10 @@ static int compress(struct sink *s, ZSTD_EndDirective how, struct err *e)
 		ZSTD_outBuffer out = {s->packed, s->packed_size, 0};
 
 		left = ZSTD_compressStream2(s->z, &out, &in, how);
-		if (ZSTD_isError(left))
+		if (ZSTD_isError(left)) {
+			s->failed = 1;
 			return err_set(e, "zstd", "%s: %s", s->name, ZSTD_getErrorName(left));
+		}
 		if (write_all(s, s->packed, out.pos, e) < 0)
 			return -1;
 	} while (how == ZSTD_e_end ? left > 0 : in.pos < in.size);
@@ -95,6 +104,8 @@ int sink_write(struct sink *s, const void *p, size_t n, struct err *e)
 {
 	const unsigned char *from = p;
 
+	if (s->failed)
+		return refuse(s, e);
 	while (n > 0) {
 		size_t room = BUFFER_SIZE - s->len;
 		size_t part = n < room ? n : room;
@@ -116,6 +127,8 @@ int sink_flush(struct sink *s, struct err *e)
 {
 	size_t n = s->len;
 
+	if (s->failed)
+		return refuse(s, e);
 	if (s->z || n == 0)
 		return 0;
 	s->len = 0;
@@ -124,7 +137,7 @@ int sink_flush(struct sink *s, struct err *e)
 
 int sink_end_frame(struct sink *s, struct err *e)
 {
-	if (!s->z)
+	if (!s->z || s->failed)
 		return sink_flush(s, e);
 	return compress(s, ZSTD_e_end, e);
 }

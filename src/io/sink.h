@@ -3,7 +3,8 @@
  * Private to io/. The one place that writes zstd: level 3, with checksum. The bytes written depend
  * only on the bytes given and on where sink_end_frame was called, not on how they were cut into
  * calls. The descriptor is borrowed. Errors are of class "system" or "zstd", or "pipe": the reader
- * has gone (where SIGPIPE is ignored, else it has ended the program). */
+ * has gone (where SIGPIPE is ignored, else it has ended the program). After a failed write all that
+ * follows fails: what is written has a hole. */
 #ifndef E3_SINK_H
 #define E3_SINK_H
 

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "io/in.h"
 #include "io/out.h"
 #include "io/path.h"
@@ -350,6 +352,44 @@ static void empty_outputs(void **state)
 	tmp_clean();
 }
 
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit r;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &r), 0);
+	r.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
+}
+
+/* A write fails, and there is room again when the file is finished: it has a hole. */
+static void not_after_a_failed_write(void **state)
+{
+	enum { MANY = 600000 };
+	char *noise = xmalloc(MANY);
+	uint32_t x = 1;
+
+	(void)state;
+	for (size_t i = 0; i < MANY; i++)
+		noise[i] = (char)((x = x * 1664525 + 1013904223) >> 24);
+	signal(SIGXFSZ, SIG_IGN);
+	for (int zstd = 0; zstd < 2; zstd++) {
+		struct err e = {0};
+		struct out *o;
+
+		tmp_puts(tmp_path("a"), "whole");
+		o = must_open(tmp_path("a"), zstd);
+		limit_files(100000);
+		assert_int_equal(out_write(o, noise, MANY, &e), -1);
+		limit_files(RLIM_INFINITY);
+		assert_int_equal(out_finish(o, &e), -1);
+		assert_non_null(strstr(e.msg, "/a: an earlier write failed"));
+		assert_file(tmp_path("a"), "whole");
+		tmp_clean();
+	}
+	signal(SIGXFSZ, SIG_DFL);
+	free(noise);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +402,7 @@ int main(void)
 	    cmocka_unit_test(over_what_has_the_name),
 	    cmocka_unit_test(cannot_open),
 	    cmocka_unit_test(full_device),
+	    cmocka_unit_test(not_after_a_failed_write),
 	    cmocka_unit_test(to_a_fifo),
 	    cmocka_unit_test(compresses_the_same),
 	    cmocka_unit_test(large_and_small_writes),
