@@ -83,10 +83,10 @@ done
 session() {
 	count=$((1200 / $3))
 	python3 tests/bench/tokenize_records.py "$2" $count "$3" >"$dir/long"
-	of="$E3_BIN/e3-tokenize -q -j1 --date 2026-01-02 --model $dir/folders/$1"
-	zero=$(seconds $of /dev/null)
-	t=$(seconds $of "$dir/long")
-	$of --last-turn-only "$dir/long" | jq -c .input_ids | $of --decode >"$dir/text"
+	of="$E3_BIN/e3-tokenize -q -j1 --model $dir/folders/$1"
+	zero=$(seconds $of --date 2026-01-02 /dev/null)
+	t=$(seconds $of --date 2026-01-02 "$dir/long")
+	$of --date 2026-01-02 --last-turn-only "$dir/long" | jq -c .input_ids | $of --decode >"$dir/text"
 	bare=$(seconds $of --whole --count "$dir/text")
 	awk -v f="$1" -v k="$2" -v n="$3" -v t="$t" -v s="$zero" -v c=$count -v b="$bare" -v bytes="$(wc -c <"$dir/text")" 'BEGIN {
 		printf "%-12s %-6s %3d messages, %4.0f KB: %7.2f ms, bare tokenizer %6.2f ms: %4.1f x\n", f, k, n, bytes / c / 1e3, (t - s) / c * 1e3, (b - s) / c * 1e3, (t - s) / (b - s)
