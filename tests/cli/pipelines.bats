@@ -36,16 +36,34 @@ stubs() {
 			else
 				touch "$dir/t2d.pt" "$dir/d2t.pt"
 			fi
+			case "$LATE" in
+			"") ;;
+			*) case "$out" in *$LATE*) exit 1 ;; esac ;;
+			esac
 			echo "end $me ${out:-$dir}" >>"$LOG"
 		END
 		chmod +x "$T/bin/e3-$p"
 	done
-	export LOG=$T/log FAIL=
+	export LOG=$T/log FAIL= LATE=
 }
 
 reference() {
 	make --no-print-directory -C pipelines/100k BIN="$T/bin" OUT="$T/out" MODEL=M \
 	    RAW=../demo/raw SERVERS="http://a http://b" "$@"
+}
+
+# With a table and rows of the test's own, $T/datasets and $T/raw: what is made, and which file; and
+# what make says where it fails.
+own_rows() {
+	stubs
+	cp pipelines/100k/datasets.tsv "$T/datasets"
+	cp -r pipelines/demo/raw "$T/raw"
+}
+
+again() {
+	: >"$T/log"
+	reference DATASETS="$T/datasets" RAW="$T/raw" "$@" >"$T/said" 2>&1 || cat "$T/said"
+	awk '$1 == "begin" { sub(/.*\/out\//, "", $3); print $2, $3 }' "$T/log"
 }
 
 @test "the table: 88,088 samples, 83,288 of them asked for" {
@@ -127,14 +145,7 @@ reference() {
 }
 
 @test "only what changed is made anew: a setting, a line of the table, raw rows" {
-	stubs
-	cp pipelines/100k/datasets.tsv "$T/datasets"
-	cp -r pipelines/demo/raw "$T/raw"
-	again() {
-		: >"$T/log"
-		reference DATASETS="$T/datasets" RAW="$T/raw" "$@" >/dev/null
-		awk '$1 == "begin" { sub(/.*\/out\//, "", $3); print $2, $3 }' "$T/log"
-	}
+	own_rows
 	again >/dev/null
 	[ -z "$(again)" ]
 	# a longest sequence: the ids of all and what is made of them, but no request
@@ -157,6 +168,18 @@ reference() {
 	[ "$(grep prepared "$T/what" | sed 's/prepared.//' | xargs)" = "e3-prep A1_deepswekimi/prompts.jsonl e3-tokenize A1_deepswekimi/tokenized_data.jsonl" ]
 	# a server is no such setting
 	[ -z "$(again MAX_LEN=100 DRAFT_VOCAB=100 SERVERS=http://c IN_FLIGHT=3)" ]
+}
+
+@test "what a failed stage left is not taken for that of the settings before" {
+	own_rows
+	again >/dev/null
+	LATE=A1_deepswekimi/tokenized again MAX_LEN=100 | grep -q Error
+	again >"$T/what"
+	grep -qx 'e3-tokenize prepared/A1_deepswekimi/tokenized_data.jsonl' "$T/what"
+	LATE=merged again SEED=1 | grep -q Error
+	again >"$T/what"
+	grep -q e3-merge "$T/what"
+	[ -z "$(again)" ]
 }
 
 @test "shards: one of them alone, then what all of them made" {
