@@ -182,6 +182,14 @@ again() {
 	[ -z "$(again)" ]
 }
 
+@test "an option with a backslash is the same twice" {
+	own_rows
+	sed -i "/^B2_/s/\$/\t--filter 'input~\"\\\\\\\\n\"'/" "$T/datasets"
+	again >/dev/null
+	grep -qF '~"\\n"' "$T/out/prepared/B2_opencodeinstruct/prep.args"
+	[ -z "$(again)" ]
+}
+
 @test "shards: one of them alone, then what all of them made" {
 	stubs
 	reference prompts native >/dev/null
