@@ -190,6 +190,31 @@ again() {
 	[ -z "$(again)" ]
 }
 
+@test "a table or a shard that is none is refused, and nothing is run" {
+	own_rows
+	refused() { # WORDS MAKE'S...
+		local words=$1
+		shift
+		run reference DATASETS="$T/datasets" RAW="$T/raw" "$@"
+		[ "$status" -eq 2 ]
+		[[ "$output" == *"$words"* ]] || { echo "$output"; false; }
+		[ ! -e "$T/log" ]
+	}
+	refused "SHARDS=4 SHARD=4: there is no such shard" SHARDS=4 SHARD=4 short
+	refused "SHARDS=0 SHARD=: there is no such shard" SHARDS=0
+	refused "SHARDS=x SHARD=: there is no such shard" SHARDS=x
+	sed -n '/^A/p; /^B[12]_/s/short/middle/p' "$T/datasets" >"$T/odd"
+	refused "B1_glaive:prompt:middle B2_opencodeinstruct:prompt:middle: no dataset, its mode and partition" DATASETS="$T/odd"
+	sed 's/\t/ /g' "$T/datasets" >"$T/odd"
+	refused "no dataset, its mode and partition, with tabs between" DATASETS="$T/odd"
+	sed -n '/^B1_/{p;p}' "$T/datasets" >"$T/odd"
+	refused "names a dataset twice" DATASETS="$T/odd"
+	refused "names no dataset" DATASETS=/dev/null
+	# the first shard of one is all
+	again SHARDS=1 SHARD=0 short >"$T/what"
+	[ "$(grep -c '^e3-infer prepared/.*/answers.jsonl$' "$T/what")" -eq 7 ]
+}
+
 @test "shards: one of them alone, then what all of them made" {
 	stubs
 	reference prompts native >/dev/null
