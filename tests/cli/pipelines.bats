@@ -170,6 +170,36 @@ again() {
 	[ -z "$(again MAX_LEN=100 DRAFT_VOCAB=100 SERVERS=http://c IN_FLIGHT=3)" ]
 }
 
+@test "a dataset that is taken out of the table leaves the set" {
+	own_rows
+	again >/dev/null
+	sed -i '/^B3_/d' "$T/datasets"
+	again >"$T/what"
+	[ "$(cut -d ' ' -f 1 "$T/what" | sort | xargs)" = "e3-extract e3-merge e3-vocabmap" ]
+	[ "$(grep 'begin e3-merge' "$T/log" | grep -c B3_)" -eq 0 ]
+	[ -z "$(again)" ]
+}
+
+@test "a raw file that is taken away, or another in its place, makes the prompts anew" {
+	own_rows
+	mkdir "$T/raw/A2_kimik25"
+	mv "$T/raw/A2_kimik25.jsonl" "$T/raw/A2_kimik25/1.jsonl"
+	cp "$T/raw/A2_kimik25/1.jsonl" "$T/raw/A2_kimik25/2.jsonl"
+	again >/dev/null
+	rm "$T/raw/A2_kimik25/2.jsonl"
+	again | grep -qx 'e3-prep prepared/A2_kimik25/prompts.jsonl'
+	[ -z "$(again)" ]
+	# as old as the one before it
+	head -n 2 "$T/raw/A2_kimik25/1.jsonl" >"$T/new"
+	touch -r "$T/raw/A2_kimik25/1.jsonl" "$T/new"
+	mv "$T/new" "$T/raw/A2_kimik25/1.jsonl"
+	again | grep -qx 'e3-prep prepared/A2_kimik25/prompts.jsonl'
+	# elsewhere they are the same, and when all prompts are made they are not needed
+	mv "$T/raw" "$T/else"
+	[ -z "$(again RAW="$T/else")" ]
+	[ -z "$(again)" ]
+}
+
 @test "what a failed stage left is not taken for that of the settings before" {
 	own_rows
 	again >/dev/null
