@@ -200,6 +200,30 @@ again() {
 	[ -z "$(again)" ]
 }
 
+@test "another tokenizer or template: ids anew, answers refused until they are moved away" {
+	own_rows
+	cp -r pipelines/demo/model "$T/model"
+	again MODEL="$T/model" >/dev/null
+	touch "$T"/model/*
+	[ -z "$(again MODEL="$T/model")" ]
+	echo >>"$T/model/chat_template.jinja"
+	again MODEL="$T/model" native >"$T/what"
+	[ "$(cut -d ' ' -f 1 "$T/what" | xargs)" = "e3-tokenize e3-tokenize" ]
+	again MODEL="$T/model" short | grep -q "^$T/out/prepared/B1_glaive/answers.jsonl: was begun with another tokenizer or template than $T/model has now: "
+	[ ! -s "$T/log" ]
+	rm "$T/out/prepared/B1_glaive/answers.jsonl"
+	again MODEL="$T/model" "$T/out/prepared/B1_glaive/answers.jsonl" | grep -q '^e3-infer prepared/B1_glaive'
+	# what is half done, too
+	mv "$T/out/prepared/B1_glaive/answers.jsonl" "$T/out/prepared/B1_glaive/answers.jsonl.part"
+	cp pipelines/demo/model/chat_template.jinja "$T/model"
+	again MODEL="$T/model" short | grep -q "B1_glaive/answers.jsonl: was begun with another"
+	# without the folder there is nothing to be held against
+	echo >>"$T/model/chat_template.jinja"
+	again MODEL="$T/model" "$T/out/prepared/B1_glaive/tokenized_data.jsonl" >/dev/null
+	mv "$T/model" "$T/else"
+	[ -z "$(again MODEL="$T/model" "$T/out/prepared/B1_glaive/tokenized_data.jsonl")" ]
+}
+
 @test "what a failed stage left is not taken for that of the settings before" {
 	own_rows
 	again >/dev/null
