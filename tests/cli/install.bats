@@ -97,6 +97,17 @@ installed() {
 	[ "$(gzip -dc "$T/x/usr/share/man/man1/e3-prep.1.gz" | cksum)" = "$(cksum <man/e3-prep.1)" ]
 }
 
+@test "a Debian package whose libraries can't be told is none" {
+	case $E3_BUILD in *asan* | *tsan*) skip "the package is of the release build" ;; esac
+	mkdir "$T/stubs"
+	printf '#!/bin/sh\necho "no dependency information" >&2\nexit 25\n' >"$T/stubs/dpkg-shlibdeps"
+	chmod +x "$T/stubs/dpkg-shlibdeps"
+	PATH=$T/stubs:$PATH run pipelines/deb "$T/one"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"no dependency information"* ]]
+	[ -z "$(ls "$T/one")" ]
+}
+
 @test "tests/all adds up what targets say, and tells a silent failure" {
 	mkdir "$T/bin"
 	cat >"$T/bin/make" <<-'END'
