@@ -369,6 +369,28 @@ again() {
 	[[ "$output" == *"requests  0 of 83288"* ]]
 }
 
+@test "status: what can't be read is a failure" {
+	mkdir -p "$T/out/prepared/B1_glaive"
+	echo '{"out":' >"$T/out/prepared/B1_glaive/prep.stats.json"
+	run pipelines/100k/status "$T/out" pipelines/100k/datasets.tsv
+	[ "$status" -ne 0 ]
+	# the last line of a run at work may be half written
+	rm "$T/out/prepared/B1_glaive/prep.stats.json"
+	mkdir "$T/out/states"
+	printf '{"bytes":1000,"seq_len":10}\n{"bytes":10' >"$T/out/states/index.jsonl.part"
+	run pipelines/100k/status "$T/out" pipelines/100k/datasets.tsv
+	[ "$status" -eq 0 ]
+	[[ "$output" == *" at 100 bytes a token, "* ]]
+}
+
+@test "parquet: rows that can't be counted are a failure" {
+	printf '#!/bin/sh\ncase "$*" in *count*) exit 1 ;; esac\necho "{}"\n' >"$T/duckdb"
+	chmod +x "$T/duckdb"
+	DUCKDB=$T/duckdb run pipelines/parquet pipelines/100k/datasets.tsv
+	[ "$status" -ne 0 ]
+	[ -z "$output" ]
+}
+
 # ---- with the real programs ----
 
 teardown() {
@@ -407,6 +429,14 @@ demo_once() {
 	[ ! -e "$T/two/dump" ]
 	# no server is left behind
 	[ "$(pgrep -f "$ONE|$T/two" | wc -l)" -eq 0 ]
+}
+
+@test "the demo names a dataset without rows" {
+	mkdir "$T/raw"
+	cp pipelines/demo/raw/A1_deepswekimi.jsonl "$T/raw"
+	DEMO_RAW=$T/raw DEMO_OUT=$T/out run pipelines/demo/run
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"demo: no raw rows: $T/raw/A2_kimik25.jsonl" ]]
 }
 
 @test "the demo leaves a folder that is not its own alone" {
@@ -473,6 +503,15 @@ real() { # OUT MAKE'S...
 	sum=$(cat "$T"/r/raw/*.json* | sha256sum)
 	pipelines/100k/rows "$T/again" 0.0015
 	[ "$(cat "$T"/again/*.json* | sha256sum)" = "$sum" ]
+}
+
+@test "a rehearsal whose results can't be summed is a failure" {
+	printf '#!/bin/sh\nexit 1\n' >"$T/sha256sum"
+	chmod +x "$T/sha256sum"
+	PATH=$T:$PATH KILLS=1 JOBS=1 E3_BIN=$E3_BIN run pipelines/100k/rehearse "$T/r" 0.0001
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"killed after "* ]]
+	[[ "$output" != *"the same prompts"* ]]
 }
 
 @test "report: what is not known yet, and what is not good" {
