@@ -147,9 +147,11 @@ static void count_lines(struct texts *t, const struct buf *b)
 }
 
 /* A byte order mark at the start of a file is no text, but in a file that is one text it may be. */
-static void skip_bom(const struct texts *t, struct buf *b)
+static void skip_bom(const struct texts *t, struct item *it)
 {
-	if (t->line > 1 || t->opt->whole || b->len < sizeof(bom) ||
+	struct buf *b = &it->text;
+
+	if (it->line > 1 || (t->opt->whole && !t->opt->decode) || b->len < sizeof(bom) ||
 	    memcmp(b->data, bom, sizeof(bom)) != 0)
 		return;
 	memmove(b->data, b->data + sizeof(bom), b->len - sizeof(bom));
@@ -180,8 +182,7 @@ static int read_item(void *ctx, void *item, struct err *e)
 		buf_add(&t->rest, it->text.data + end, it->text.len - end);
 		it->text.len = end;
 		count_lines(t, &it->text);
-		if (it->line == 1)
-			skip_bom(t, &it->text);
+		skip_bom(t, it);
 		if (rc == 0) {
 			in_close(t->in);
 			t->in = NULL;

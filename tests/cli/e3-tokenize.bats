@@ -450,6 +450,20 @@ EOF
 	[ "$(printf '' | tok --whole)" = "[]" ]
 }
 
+@test "plain text: a BOM at the start of a file is no text, but in a file that is one text" {
+	printf '\xef\xbb\xbfHello\n\xef\xbb\xbfx\n' >in
+	printf 'Hello\n' | tok --text >hello
+	printf '\xef\xbb\xbfx\n' | tok --whole >later
+	tok --text in in >out
+	[ "$(sed -n 1p out)" = "$(cat hello)" ]
+	[ "$(sed -n 3p out)" = "$(cat hello)" ]
+	[ "$(sed -n 2p out | tok --decode | od -An -c)" = "$(printf '\xef\xbb\xbfx\n' | od -An -c)" ]
+	[ "$(tok --decode --whole later | od -An -c)" = "$(printf '\xef\xbb\xbfx\n' | od -An -c)" ]
+	{ printf '\xef\xbb\xbf'; cat hello; } >ids
+	[ "$(tok --decode ids)" = Hello ]
+	[ "$(tok --decode --whole ids)" = Hello ]
+}
+
 @test "plain text: --pieces" {
 	[ "$(echo 'a<|im_end|>' | tok --pieces)" = '["a","<|im_end|>"]' ]
 	echo 'Hello, world!' | tok --pieces | jq -e 'join("") == "Hello, world!"'
