@@ -16,6 +16,7 @@
 #include "io/out.h"
 #include "tokenize/tokenize.h"
 #include "json/ids.h"
+#include "json/rec.h"
 
 #define BLOCK	 (256u << 10)
 #define LINE_END 2 /* CR LF */
@@ -239,8 +240,12 @@ static int encode(
 static int decode(
     struct texts *t, struct thread *th, struct item *it, struct span text, struct err *e)
 {
+	struct span array;
+
+	if (!json_whole(text, &array, NULL))
+		return err_set(e, "json", "expected an array of integers and nothing else");
 	ints_reset(&th->ids);
-	if (ids_read(&th->ids, text, "ids", e) < 0)
+	if (ids_read(&th->ids, array, "ids", e) < 0)
 		return -1;
 	it->tokens += th->ids.n;
 	buf_reset(&th->text);

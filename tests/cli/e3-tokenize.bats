@@ -483,6 +483,29 @@ EOF
 	[[ "$output" == "e3-tokenize: ids:1: "* ]]
 }
 
+@test "plain text: --decode takes one array a line, or a file, and nothing else is lost" {
+	printf ' [72 ,101]\t\n[]\n' >in
+	[ "$(tok --decode in | od -An -c)" = "$(printf '%s\n\n' "$(echo '[72,101]' | tok --decode)" | od -An -c)" ]
+	printf '\n[72,\n101] \n' >in
+	[ "$(tok --decode --whole in)" = "$(echo '[72,101]' | tok --decode)" ]
+	for bad in '[72][101]' '[72] 101' '[72' '[72]]' '' ' '; do
+		echo "$bad" >in
+		run tok --decode in
+		[ "$status" -eq 1 ]
+		[ "$output" = "e3-tokenize: in:1: expected an array of integers and nothing else" ]
+		printf %s "$bad" >in
+		run tok --decode --whole in
+		[ "$status" -eq 1 ]
+		[ "$output" = "e3-tokenize: in: expected an array of integers and nothing else" ]
+	done
+	printf '[72]\n[101]\n' >in
+	run tok --decode --whole in
+	[ "$output" = "e3-tokenize: in: expected an array of integers and nothing else" ]
+	echo '{"input_ids":[72]}' >in
+	run tok --decode in
+	[ "$output" = "e3-tokenize: in:1: ids: expected an array of integers, not an object" ]
+}
+
 @test "plain text: no output in the place of an input, and none that can't be written, before the work" {
 	echo hello >in
 	cp in kept
