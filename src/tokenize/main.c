@@ -98,6 +98,9 @@ static void check(const struct tok_opts *o)
 		opt_misuse(&prog, "--on-long truncate needs --max-len N");
 	if (o->pieces && (o->decode || o->count))
 		opt_misuse(&prog, "--pieces does not go with --decode or --count");
+	if (o->check_drift && o->mask == MASK_ALL)
+		opt_misuse(&prog, "--check-drift does not go with --mask all, which takes no "
+				  "served ids");
 	if (o->last_turn_only && (o->mask == MASK_ALL || o->mask == MASK_AFTER_FIRST_USER))
 		opt_misuse(&prog, "--last-turn-only goes with --mask served or no-eot");
 	for (size_t k = 0; k < o->keep.n; k++)

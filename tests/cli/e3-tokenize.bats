@@ -133,6 +133,15 @@ Again.</think>6<|im_end|>" ]
 	[ "$(jq -c '[.input_ids, .loss_mask]' out)" = "[[7,8,1,2,3],[0,0,1,1,1]]" ]
 }
 
+@test "served ids and --mask: all takes none of them, after-first-user no foreign prompt" {
+	short a >in
+	short a ',"generations":[{"message":1,"output_ids":[1,2,3],"prompt_token_ids":[7,8]}]' >served
+	tok --mask all in >want
+	tok --mask all served | cmp - want
+	tok --mask after-first-user served >out
+	[ "$(jq -c '[.input_ids, .loss_mask]' out)" = "[[7,8,1,2,3],[0,0,1,1,1]]" ]
+}
+
 @test "--check-drift counts by dataset" {
 	short a ',"generations":[{"message":1,"output_ids":[60,116,104]}]' >in
 	run e3-tokenize --model "$model" --check-drift --stats stats -o out in
@@ -305,7 +314,7 @@ EOF
 	run e3-tokenize
 	[ "$status" -eq 2 ]
 	for o in "--mask some" "--nonsense" "--max-len 0" "--keep id" "--keep a,a" "--text --rejects r" "--pieces --decode" \
-	    "--last-turn-only --mask all" "--served-by me" "--on-long truncate"; do
+	    "--last-turn-only --mask all" "--check-drift --mask all" "--served-by me" "--on-long truncate"; do
 		# shellcheck disable=SC2086
 		run tok $o
 		[ "$status" -eq 2 ]
