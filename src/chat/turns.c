@@ -169,16 +169,20 @@ static int in_vocabulary(
 	return 0;
 }
 
-/* Whether the answer's text encodes to its ids. */
+/* Whether the answer's text encodes to its ids. Those of the embedding's padding have none: no text
+ * encodes to them. */
 static int count_drift(struct maker *m, struct some served, struct err *e)
 {
 	struct chat_work *w = m->w;
 	struct bpe_text text;
+	struct err none;
 
 	buf_reset(&w->scratch);
 	ints_reset(&w->answer);
-	if (bpe_decode(w->c->bpe, served.v, served.n, &w->scratch, e) < 0)
-		return -1;
+	if (bpe_decode(w->c->bpe, served.v, served.n, &w->scratch, &none) < 0) {
+		m->out->drift++;
+		return 0;
+	}
 	text = (struct bpe_text){w->scratch.data, w->scratch.len, BPE_REPLACE};
 	if (bpe_encode(w->c->bpe, w->bpe, text, &w->answer, NULL, e) < 0)
 		return -1;

@@ -12,6 +12,7 @@
  * characters are \xNN, since a record must not write to a terminal. */
 #include <string.h>
 
+#include "base/err.h"
 #include "base/utf8.h"
 #include "bpe/bpe.h"
 #include "tokenize/tokenize.h"
@@ -143,14 +144,21 @@ static size_t put_run(struct pen *p, size_t k, struct buf *text, struct err *e)
 {
 	const struct show *s = p->s;
 	enum look look = look_of(s, k);
-	size_t n = 1;
+	size_t n = 0;
 	int special = bpe_is_special(s->bpe, s->ids[k]);
 
-	while (!special && k + n < s->n && look_of(s, k + n) == look)
-		n++;
 	buf_reset(text);
-	if (bpe_decode(s->bpe, s->ids + k, n, text, e) < 0)
-		return 0;
+	do {
+		int32_t id = s->ids[k + n];
+		struct span token = bpe_token(s->bpe, id);
+
+		if (!token.p) {
+			err_set(e, "range", "input_ids[%zu]: there is no token %d", k + n, (int)id);
+			return 0;
+		}
+		buf_add(text, token.p, token.n);
+		n++;
+	} while (!special && k + n < s->n && look_of(s, k + n) == look);
 	if (p->look >= LOOK_TARGET && look < LOOK_TARGET)
 		set_look(p, look); /* closed on the line it ends on */
 	if (special && is_begin((struct span){text->data, text->len}))

@@ -250,7 +250,7 @@ static int decode(
 	it->tokens += th->ids.n;
 	buf_reset(&th->text);
 	if (bpe_decode(t->bpe, th->ids.v, th->ids.n, &th->text, e) < 0)
-		return -1;
+		return err_prefix(e, "ids");
 	if (t->opt->count)
 		return 0;
 	buf_add(&it->out, th->text.data, th->text.len);

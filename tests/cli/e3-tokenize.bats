@@ -150,6 +150,23 @@ Again.</think>6<|im_end|>" ]
 	jq -e '.drift.d.records == 1' stats
 }
 
+@test "ids of the embedding's padding are drift; who wants their text is told which they are" {
+	cp -r "$model" padded
+	n=$(jq .vocab_size padded/config.json)
+	jq '.vocab_size += 8' "$model/config.json" >padded/config.json
+	short a ",\"generations\":[{\"message\":1,\"output_ids\":[60,$((n + 7))],\"prompt_token_ids\":[7,8,9]}]" >in
+	e3-tokenize -q --model padded --check-drift --stats stats in >out
+	[ "$(jq -c .input_ids out)" = "[7,8,9,60,$((n + 7))]" ]
+	jq -e '.drift.d == {records: 1, answers: 1, prompts: 1}' stats
+	for f in in out; do
+		run e3-tokenize -q --model padded --show $f
+		[ "$status" -eq 1 ]
+		[[ "$output" == "e3-tokenize: $f:1: input_ids[4]: there is no token $((n + 7)) "* ]]
+	done
+	run e3-tokenize -q --model padded --decode <<<"[7,$((n + 7))]"
+	[ "$output" = "e3-tokenize: standard input:1: ids[1]: there is no token $((n + 7))" ]
+}
+
 @test "--keep carries members over byte for byte" {
 	short a ',"meta":{"x":1.50},"n":12345678901234567890' | tok --keep meta,n,none >out
 	[[ "$(cat out)" == *',"meta":{"x":1.50},"n":12345678901234567890}' ]]
