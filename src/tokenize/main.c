@@ -1,5 +1,4 @@
 /* e3-tokenize - conversation records to ids and loss masks, as the target's server sees them */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -128,24 +127,18 @@ static int check_supervised(struct flow *f, struct err *e)
 	return -1;
 }
 
-static void add_drift(struct tok *tok, struct flow *f)
+static void say_drift(const struct drift *d)
 {
-	struct buf b = {0};
+	struct err line;
 
-	if (!tok->drift)
-		return;
-	drift_json(tok->drift, &b);
-	flow_stat_json(f, "drift", buf_cstr(&b));
-	buf_reset(&b);
-	drift_text(tok->drift, &b);
-	if (!tok->opt->flow.quiet)
-		fputs(buf_cstr(&b), stderr);
-	buf_free(&b);
+	for (size_t k = 0; drift_line(d, k, &line); k++)
+		prog_warn("%s", line.msg);
 }
 
 static int records(struct tok_opts *o, struct err *e)
 {
-	static const struct flow_ops ops = {tok_thread_open, tok_thread_close, tok_work, NULL};
+	static const struct flow_ops ops = {
+	    tok_thread_open, tok_thread_close, tok_work, tok_commit};
 	const struct chat_opt chat = {
 	    o->model, o->template, o->date, (enum chat_served)o->served_by, o->no_cache};
 	struct tok tok = {.opt = o};
@@ -159,10 +152,13 @@ static int records(struct tok_opts *o, struct err *e)
 	if (tok.chat)
 		f = flow_open("e3-tokenize", &o->flow, e);
 	if (f && flow_run(f, &ops, &tok, e) == 0 && check_supervised(f, e) == 0) {
-		add_drift(&tok, f);
+		if (tok.drift)
+			drift_stat(tok.drift, f);
 		rc = flow_finish(f, e);
 		f = rc == 0 ? NULL : f;
 	}
+	if (rc == 0 && tok.drift && !o->flow.quiet)
+		say_drift(tok.drift);
 	if (rc < 0)
 		flow_abort(f);
 	drift_close(tok.drift);

@@ -135,17 +135,14 @@ static void truncate_seq(struct chat_seq *s, size_t max)
 		s->n_response += s->mask[k];
 }
 
-static void count_turns(const struct tok *tok, struct flow_job *job, const struct chat_conv *conv,
-    const struct chat_turns *turns)
+static void count_turns(
+    struct flow_job *job, const struct chat_conv *conv, const struct chat_turns *turns)
 {
 	flow_job_count(job, "answer_drift", turns->drift);
 	flow_job_count(job, "prompt_drift", turns->prompt_drift);
 	flow_job_count(job, "special_strings_in_content", turns->specials);
 	flow_job_count(job, "reasoning_off", turns->thinking_off);
 	flow_job_count(job, "surrogates_replaced", conv->lone);
-	if (tok->drift && conv->gen)
-		drift_add(tok->drift, conv->dataset,
-		    (struct drift_counts){1, turns->drift, turns->prompt_drift});
 }
 
 static int write_turns(struct flow_job *job, const struct tok *tok, struct thread *t,
@@ -154,7 +151,7 @@ static int write_turns(struct flow_job *job, const struct tok *tok, struct threa
 	const size_t max = tok->opt->max_len > 0 ? tok->opt->max_len : SIZE_MAX;
 	const char *why = "unsupervised";
 
-	count_turns(tok, job, conv, turns);
+	count_turns(job, conv, turns);
 	for (size_t i = 0; i < turns->n; i++) {
 		struct chat_seq *s = &turns->seq[i];
 
@@ -177,6 +174,8 @@ static int write_turns(struct flow_job *job, const struct tok *tok, struct threa
 	}
 	if (job->written == 0)
 		return flow_drop(job, why);
+	if (tok->drift && conv->gen)
+		drift_note(job, conv->dataset, turns);
 	job->verdict = FLOW_OUT;
 	return 0;
 }
@@ -279,5 +278,14 @@ int tok_work(void *ctx, void *thread, struct flow_job *job)
 		job->written = 0;
 		buf_reset(job->out);
 	}
+	return 0;
+}
+
+int tok_commit(void *ctx, struct flow_job *job)
+{
+	const struct tok *tok = ctx;
+
+	if (tok->drift)
+		drift_add(tok->drift, job);
 	return 0;
 }

@@ -21,17 +21,20 @@ struct tok_opts {
 	int text, whole, count, pieces, decode;
 };
 
-/* drift.c: per dataset, how often re-encoding differs. Threads may add at once. */
+/* drift.c: how often re-encoding differs, of the records that are written, for each dataset; those
+ * whose names come after the first DRIFT_ROWS share a row. */
+#define DRIFT_ROWS 100
 struct drift;
-struct drift_counts {
-	uint64_t records, answers, prompts; /* records with generations; what differed in them */
-};
 struct drift *drift_open(void);
-void drift_add(struct drift *d, struct span dataset, struct drift_counts n);
-/* {"DATASET":{"records":N,"answers":N,"prompts":N},...}, by name. */
-void drift_json(struct drift *d, struct buf *out);
-void drift_text(struct drift *d, struct buf *out); /* for a person: one line a dataset */
-void drift_close(struct drift *d);		   /* NULL is allowed */
+/* From work, when all of the output is made: what drift_add takes, in job->out too. */
+void drift_note(struct flow_job *job, struct span dataset, const struct chat_turns *turns);
+void drift_add(struct drift *d, struct flow_job *job); /* from commit */
+/* Statistics "drift":{"DATASET":{"records":N,"answers":N,"prompts":N},...}, by name. */
+void drift_stat(struct drift *d, struct flow *f);
+/* For a person, after drift_stat: the k-th dataset's line, cleaned as an error is, since a record's
+ * words may not write to a terminal; 0: there are no more. */
+int drift_line(const struct drift *d, size_t k, struct err *line);
+void drift_close(struct drift *d); /* NULL is allowed */
 
 /* record.c: what the work on records shares, and one thread's part of it. */
 struct tok {
@@ -43,6 +46,7 @@ struct tok {
 void *tok_thread_open(void *tok, struct err *e);
 void tok_thread_close(void *tok, void *thread);
 int tok_work(void *tok, void *thread, struct flow_job *job);
+int tok_commit(void *tok, struct flow_job *job);
 
 /* show.c: a sequence as a person reads it. */
 struct show {

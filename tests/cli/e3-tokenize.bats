@@ -146,8 +146,40 @@ Again.</think>6<|im_end|>" ]
 	short a ',"generations":[{"message":1,"output_ids":[60,116,104]}]' >in
 	run e3-tokenize --model "$model" --check-drift --stats stats -o out in
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"drift: d: 1 records with served ids"* ]]
+	[ "${lines[0]}" = "e3-tokenize: 1 in = 1 out" ]
+	[ "${lines[1]}" = "e3-tokenize: drift: d: 1 records with served ids, 1 answers and 0 prompts that encode to others" ]
 	jq -e '.drift.d.records == 1' stats
+}
+
+@test "--check-drift counts what is written, and writes no record's words to a terminal" {
+	gen=',"generations":[{"message":1,"output_ids":[60,116,104],"prompt_token_ids":[7]}]'
+	{
+		short a "$gen"
+		short a "$gen"
+		short b "$gen" | jq -c '.dataset = "\u001b[31m\u0000"'
+		short c "$gen" | jq -c 'del(.dataset)'
+		short d "${gen/60/$(seq -s, 100)}"
+		short e
+	} >in
+	run e3-tokenize --model "$model" --check-drift --max-len 50 --rejects bad --stats stats -o out in
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 4 ]
+	[ "${lines[1]}" = "e3-tokenize: drift: (no dataset): 1 records with served ids, 1 answers and 1 prompts that encode to others" ]
+	[ "${lines[2]}" = "e3-tokenize: drift: ?[31m: 1 records with served ids, 1 answers and 1 prompts that encode to others" ]
+	[ "${lines[3]}" = "e3-tokenize: drift: d: 1 records with served ids, 1 answers and 1 prompts that encode to others" ]
+	jq -e '.rejected == 1 and .dropped == 1 and .out == 4' stats
+	jq -e '.counts.answer_drift == ([.drift[].answers] | add) and .counts.prompt_drift == ([.drift[].prompts] | add)' stats
+	tok --check-drift --max-len 50 --rejects bad in | cmp - out
+}
+
+@test "--check-drift: the datasets after the first 100 are counted together" {
+	for i in $(seq 103); do short "$i" ',"generations":[{"message":1,"output_ids":[60,116,104]}]' | sed "s/\"d\"/\"d$i\"/"; done >in
+	tok --check-drift --stats stats -j3 in >out
+	jq -e '.drift | length == 101 and .["(others)"].records == 3 and (has("d101") | not) and has("d100")' stats
+	[ "$(wc -l <out)" -eq 103 ]
+	e3-tokenize --model "$model" --check-drift in 2>&1 >again | tail -n 1 >err
+	[ "$(cat err)" = "e3-tokenize: drift: (others): 3 records with served ids, 3 answers and 0 prompts that encode to others" ]
+	cmp again out
 }
 
 @test "ids of the embedding's padding are drift; who wants their text is told which they are" {
