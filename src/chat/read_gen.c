@@ -49,6 +49,8 @@ static struct span next_element(const char **p)
 	return out;
 }
 
+/* A server's answer has a token and a prompt too: an empty list is no way to say that there are
+ * none. */
 static int read_ids(
     int32_t **out, size_t *n, const struct rec *r, const char *name, struct arena *a, struct err *e)
 {
@@ -61,7 +63,9 @@ static int read_ids(
 	if (span_is_null(v))
 		return 0;
 	rc = ids_read(&ids, v, name, e);
-	if (rc == 0 && ids.n > 0) {
+	if (rc == 0 && ids.n == 0)
+		rc = err_set(e, "range", "%s: is empty", name);
+	if (rc == 0) {
 		*out = arena_dup(a, ids.v, ids.n * sizeof(*ids.v));
 		*n = ids.n;
 	}
