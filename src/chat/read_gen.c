@@ -11,42 +11,18 @@
 #include "json/ids.h"
 #include "json/rec.h"
 
-/* Behind the string whose opening quote is at p. */
-static const char *skip_string(const char *p)
+/* The next element of an array, whose JSON is known to be well formed: *rest begins behind "[" or
+ * behind an element, and then behind the element returned. An empty span ends the array. */
+static struct span next_element(struct span *rest)
 {
-	for (p++; *p != '"'; p++)
-		if (*p == '\\')
-			p++;
-	return p + 1;
-}
+	size_t blanks = strspn(rest->p, " \t\r\n,");
+	struct span el = {rest->p + blanks, rest->n - blanks};
 
-/* The next element of an array, whose JSON is known to be well formed: *p stands behind "[" or
- * behind an element, and is left behind the element returned. An empty span ends the array. */
-static struct span next_element(const char **p)
-{
-	const char *s = *p;
-	struct span out = {0};
-	int depth = 0;
-
-	while (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r' || *s == ',')
-		s++;
-	if (*s == ']')
-		return out;
-	out.p = s;
-	while (depth > 0 || (*s != ',' && *s != ']')) {
-		if (*s == '"') {
-			s = skip_string(s);
-			continue;
-		}
-		depth += *s == '{' || *s == '[';
-		depth -= *s == '}' || *s == ']';
-		s++;
-	}
-	out.n = (size_t)(s - out.p);
-	while (strchr(" \t\r\n", out.p[out.n - 1]))
-		out.n--;
-	*p = s;
-	return out;
+	if (*el.p == ']')
+		return (struct span){0};
+	el.n = (size_t)(json_end(el, NULL) - el.p);
+	*rest = (struct span){el.p + el.n, rest->n - blanks - el.n};
+	return el;
 }
 
 /* A server's answer has a token and a prompt too: an empty list is no way to say that there are
@@ -135,7 +111,7 @@ int chat_read_generations(struct chat_conv *conv, struct span text, struct arena
 {
 	struct rec r = {0};
 	struct chat_gen *gen;
-	const char *p;
+	struct span rest;
 	char *seen;
 	int rc = 0;
 	size_t i = 0;
@@ -148,8 +124,8 @@ int chat_read_generations(struct chat_conv *conv, struct span text, struct arena
 	memset(gen, 0, (conv->n + 1) * sizeof(*gen));
 	seen = arena_alloc(a, conv->n + 1);
 	memset(seen, 0, conv->n + 1);
-	p = text.p + 1;
-	for (struct span el = next_element(&p); el.p && rc == 0; el = next_element(&p), i++) {
+	rest = (struct span){text.p + 1, text.n - 1};
+	for (struct span el = next_element(&rest); el.p && rc == 0; el = next_element(&rest), i++) {
 		if (el.p[0] != '{')
 			rc = err_set(e, "type", ": expected an object, not %s", json_kind(el));
 		else if (rec_parse(&r, el.p, el.n, e) < 0 ||
