@@ -70,6 +70,7 @@ static void check_plain(const struct tok_opts *o)
 	    {o->show, "--show"},
 	    {o->flow.rejects != NULL, "--rejects"},
 	    {o->flow.stats != NULL, "--stats"},
+	    {o->flow.progress, "--progress"},
 	    {o->keep.n > 0, "--keep"},
 	    {o->max_len > 0, "--max-len"},
 	    {o->mask != MASK_SERVED, "--mask"},

@@ -368,7 +368,7 @@ EOF
 		run tok $o
 		[ "$status" -eq 2 ]
 	done
-	for o in --show "--rejects f" "--stats f" "--keep a" "--max-len 9" "--mask all" --last-turn-only --extend-left \
+	for o in --show "--rejects f" "--stats f" --progress "--keep a" "--max-len 9" "--mask all" --last-turn-only --extend-left \
 	    --check-drift "--template f" "--date 2025-01-01" "--served-by vllm"; do
 		# shellcheck disable=SC2086
 		run tok --count $o
