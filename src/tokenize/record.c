@@ -102,7 +102,7 @@ static int write_one(struct flow_job *job, const struct tok *tok, struct thread 
     const struct chat_conv *conv, const struct chat_seq *s)
 {
 	struct show view = {
-	    chat_bpe(tok->chat), {t->name.data, t->name.len}, s->ids, s->mask, s->n, tok->colour};
+	    tok->chat, {t->name.data, t->name.len}, s->ids, s->mask, s->n, tok->colour};
 
 	job->written++;
 	flow_job_count(job, "tokens", s->n);
@@ -183,7 +183,7 @@ static int write_turns(struct flow_job *job, const struct tok *tok, struct threa
 /* A record that is tokenised already, for --show. */
 static int show_tokenised(struct flow_job *job, const struct tok *tok, struct thread *t)
 {
-	struct show view = {.bpe = chat_bpe(tok->chat), .colour = tok->colour};
+	struct show view = {.chat = tok->chat, .colour = tok->colour};
 
 	ints_reset(&t->ids);
 	buf_reset(&t->mask);
@@ -220,7 +220,7 @@ static size_t prompt_length(const struct chat_conv *conv)
 static int show_prompt(
     struct flow_job *job, const struct tok *tok, struct thread *t, const struct chat_conv *conv)
 {
-	struct show view = {.bpe = chat_bpe(tok->chat), .name = conv->id, .colour = tok->colour};
+	struct show view = {.chat = tok->chat, .name = conv->id, .colour = tok->colour};
 
 	ints_reset(&t->ids);
 	if (chat_prompt(tok->chat, t->chat, conv, prompt_length(conv), &t->ids, NULL, &job->err) <

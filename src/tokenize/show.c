@@ -22,10 +22,8 @@
 #define BAR   "\xe2\x94\x82" /* U+2502 */
 #define LF    "\xe2\x86\xb5" /* U+21B5 */
 
-static const char *const ends[] = {"<|im_end|>", "<|end_of_msg|>", "<｜end▁of▁sentence｜>",
-    "<|eot_id|>", "<|eom_id|>", "<|return|>", "<|end|>", "<|call|>", "[e~[", "<|role_end|>"};
-
-/* Tokens that a turn begins with, for families without one that ends it, or not every one. */
+/* Tokens that a turn begins with, for families without one that ends it, or not every one; GLM's end
+ * the turn before too. */
 static const char *const begins[] = {
     "<|user|>", "<|assistant|>", "<|system|>", "<|observation|>", "<｜User｜>", "<｜Assistant｜>"};
 
@@ -112,27 +110,17 @@ static void put_text(struct pen *p, const char *s, size_t n)
 	}
 }
 
-static int is_one_of(struct span name, const char *const *names, size_t n)
+static int is_begin(struct span name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (span_eq(name, names[i]))
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (span_eq(name, begins[i]))
 			return 1;
 	return 0;
 }
 
-static int is_end(struct span name)
-{
-	return is_one_of(name, ends, sizeof(ends) / sizeof(ends[0]));
-}
-
-static int is_begin(struct span name)
-{
-	return is_one_of(name, begins, sizeof(begins) / sizeof(begins[0]));
-}
-
 static enum look look_of(const struct show *s, size_t k)
 {
-	int special = bpe_is_special(s->bpe, s->ids[k]);
+	int special = bpe_is_special(chat_bpe(s->chat), s->ids[k]);
 
 	if (s->mask[k])
 		return special ? LOOK_TARGET_SPECIAL : LOOK_TARGET;
@@ -144,13 +132,15 @@ static size_t put_run(struct pen *p, size_t k, struct buf *text, struct err *e)
 {
 	const struct show *s = p->s;
 	enum look look = look_of(s, k);
+	const struct bpe *bpe = chat_bpe(s->chat);
 	size_t n = 0;
-	int special = bpe_is_special(s->bpe, s->ids[k]);
+	int special = bpe_is_special(bpe, s->ids[k]);
+	int begin;
 
 	buf_reset(text);
 	do {
 		int32_t id = s->ids[k + n];
-		struct span token = bpe_token(s->bpe, id);
+		struct span token = bpe_token(bpe, id);
 
 		if (!token.p) {
 			err_set(e, "range", "input_ids[%zu]: there is no token %d", k + n, (int)id);
@@ -161,14 +151,15 @@ static size_t put_run(struct pen *p, size_t k, struct buf *text, struct err *e)
 	} while (!special && k + n < s->n && look_of(s, k + n) == look);
 	if (p->look >= LOOK_TARGET && look < LOOK_TARGET)
 		set_look(p, look); /* closed on the line it ends on */
-	if (special && is_begin((struct span){text->data, text->len}))
+	begin = special && is_begin((struct span){text->data, text->len});
+	if (begin)
 		end_line(p);
 	/* a line feed behind the end of a turn belongs to its line */
 	if (p->broken && !(text->len > 0 && text->data[0] == '\n'))
 		end_line(p);
 	set_look(p, look);
 	put_text(p, text->data, text->len);
-	p->broken = special && is_end((struct span){text->data, text->len});
+	p->broken = special && !begin && chat_is_end(s->chat, s->ids[k]);
 	return n;
 }
 

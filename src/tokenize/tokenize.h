@@ -50,7 +50,7 @@ int tok_commit(void *tok, struct flow_job *job);
 
 /* show.c: a sequence as a person reads it. */
 struct show {
-	const struct bpe *bpe;
+	const struct chat *chat;
 	struct span name; /* id */
 	const int32_t *ids;
 	const uint8_t *mask;

@@ -465,12 +465,22 @@ EOF
 
 @test "--show: turns of a family without an end-of-turn token begin a line" {
 	cp -r "$model" glm
-	sed -i 's/<|im_user|>/<|user|>/; s/<|im_assistant|>/<|assistant|>/' glm/tokenizer_config.json
+	# with the latter two, GLM's, a role's token is known to end the turn before too
+	sed -i 's/<|im_user|>/<|user|>/; s/<|im_assistant|>/<|assistant|>/; s/\[EOT\]/[gMASK]/; s/<|im_system|>/<|observation|>/' glm/tokenizer_config.json
 	ids=$(printf 'a<|user|>hi<|assistant|>ho' | e3-tokenize --model glm --text)
 	echo "{\"id\":\"g\",\"input_ids\":$ids,\"loss_mask\":$(echo "$ids" | jq -c 'map(0)')}" |
 	    e3-tokenize -q --model glm --show >out
 	printf '== g\na\n<|user|>hi\n<|assistant|>ho\n' >want
 	head -n 4 out | cmp - want
+}
+
+@test "--show: a turn ends with the token that the folder names, whatever its name" {
+	cp -r "$model" own
+	ids=$(printf 'a[EOT]b' | tok --text)
+	jq ".eos_token_id = $(echo "$ids" | jq '.[1]')" "$model/generation_config.json" >own/generation_config.json
+	echo "{\"id\":\"g\",\"input_ids\":$ids,\"loss_mask\":[0,0,0]}" | e3-tokenize -q --model own --show >out
+	printf '== g\na[EOT]\nb\n' >want
+	head -n 3 out | cmp - want
 }
 
 @test "--show reads tokenised records, and shows no control characters" {
