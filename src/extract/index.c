@@ -167,12 +167,12 @@ int done_add(struct done_set *s, const struct index_line *l)
 	d = slot(s, h);
 	if (d->file)
 		return 0;
-	*d = (struct done){h, xstrndup(l->file.data, l->file.len), l->seq_len, l->bytes};
+	*d = (struct done){h, xstrndup(l->file.data, l->file.len), 0};
 	s->n++;
 	return 1;
 }
 
-const struct done *done_find(const struct done_set *s, struct span id)
+struct done *done_find(const struct done_set *s, struct span id)
 {
 	struct done *d;
 

@@ -41,18 +41,18 @@ int index_job(struct index_thread *t, struct flow_job *job);
 /* Whether a name for --keep is one of the index record's own. */
 int index_member(const char *name);
 
-/* Records that are done, by id: 56 bytes and the file's name each. */
+/* Records that are done, by id: 32 bytes and the file's name each. */
 struct done {
 	struct hash128 id;
 	char *file;
-	uint64_t seq_len, bytes;
+	int met; /* in this run's input; for the caller */
 };
 struct done_set {
 	struct done *v; /* open addressing; file NULL: free */
 	size_t n, cap;
 };
 int done_add(struct done_set *s, const struct index_line *l); /* 0: the id was there */
-const struct done *done_find(const struct done_set *s, struct span id);
+struct done *done_find(const struct done_set *s, struct span id);
 void done_free(struct done_set *s);
 
 #endif

@@ -100,14 +100,14 @@ static int judge(struct run *r, struct item *it, struct err *e)
 	}
 	if (!flow_admit(r->flow, it->job))
 		return 0;
-	if (!supervised(it)) {
-		flow_drop(it->job, "unsupervised");
-		return 0;
-	}
 	done = resume_done(r, it, e);
 	if (done != 0) {
 		it->job->verdict = FLOW_RESUMED;
 		return done < 0 ? -1 : 0;
+	}
+	if (!supervised(it)) {
+		flow_drop(it->job, "unsupervised");
+		return 0;
 	}
 	if (carried(r, it))
 		return 0;

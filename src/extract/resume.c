@@ -170,13 +170,14 @@ static int check_free(const struct run *r, const struct item *it, struct err *e)
 
 int resume_done(struct run *r, const struct item *it, struct err *e)
 {
-	const struct done *d = done_find(&r->done, it->job->id);
+	struct done *d = done_find(&r->done, it->job->id);
 	struct layout_file f;
 	struct buf path = {0};
 	int same, rc = 1;
 
 	if (!d)
 		return check_free(r, it, e);
+	d->met = 1;
 	buf_addf(&path, "%s/%s", r->o->out_dir, d->file);
 	if (layout_open(&f, buf_cstr(&path), r->plan.set.layout, r->old.nlayers, r->old.last, e) <
 	    0) {
@@ -197,4 +198,27 @@ int resume_done(struct run *r, const struct item *it, struct err *e)
 	}
 	buf_free(&path);
 	return rc;
+}
+
+/* Their lines may be of records that were left out by mistake, which cost hours: they are told of,
+ * not removed. */
+int resume_ended(const struct run *r, struct err *e)
+{
+	const char *first = NULL, *path = part_path(r->part);
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->done.cap; i++) {
+		const struct done *d = &r->done.v[i];
+
+		if (d->file && !d->met && n++ == 0)
+			first = d->file;
+	}
+	if (n == 0)
+		return 0;
+	return err_set(e, "changed",
+	    "%s holds the states of %llu %s not in the input%s, such as %s/%s: give the whole "
+	    "input, or take their lines out of %s: their files go then, too",
+	    r->o->flow.output, (unsigned long long)n,
+	    n == 1 ? "record that is" : "records that are",
+	    r->o->flow.shard.n > 1 ? ", or of another shard" : "", r->o->out_dir, first, path);
 }

@@ -248,7 +248,7 @@ static void summary(const struct run *r)
 
 /* With the counts. A resumed run that had nothing left to send knows the set from its manifest
  * only, which an earlier one may have left without them. */
-static int save_manifest(const struct run *r, struct err *e)
+static int save_manifest(const struct run *r, int complete, struct err *e)
 {
 	struct setinfo set = r->plan.adopted ? r->plan.set : r->old;
 
@@ -257,8 +257,18 @@ static int save_manifest(const struct run *r, struct err *e)
 	set.records = r->plan.set.records;
 	set.tokens = r->plan.set.tokens;
 	set.bytes = r->plan.set.bytes;
-	set.complete = 1;
+	set.complete = complete;
 	return setinfo_save(&set, r->o->out_dir, e);
+}
+
+/* Its input is not all that the set holds: neither index nor manifest may look finished, what an
+ * earlier run with another input finished neither. */
+static void unfinish(struct run *r)
+{
+	struct err ignored;
+
+	part_begin(r->part, &ignored);
+	save_manifest(r, 0, &ignored);
 }
 
 /* The input is accounted for: manifest, then rejects and statistics, and the index last. */
@@ -269,7 +279,11 @@ static int finish(struct run *r, struct err *e)
 
 	if (r->made == 0 && flow_totals(f).rejected > 0 && r->lines == 0 && r->sent > 0)
 		return err_set(e, "rejects", "no record came through; the rejects say why");
-	if (save_manifest(r, e) < 0)
+	if (resume_ended(r, e) < 0) {
+		unfinish(r);
+		return -1;
+	}
+	if (save_manifest(r, 1, e) < 0)
 		return -1;
 	summary(r);
 	if (flow_finish(f, e) < 0)

@@ -178,12 +178,15 @@ int settle_shown(struct run *r, struct err *e);
 int64_t settle_tick(const struct run *r);
 #define FAILS_LEAST 8 /* failures in a row that a run of little concurrency bears, too */
 
-/* resume.c */
-int resume_open(struct run *r, struct err *e);
 /* redo.c: lines of the index that --redo lists leave it where their files are not good. */
 int redo(struct run *r, struct err *e);
+
+/* resume.c */
+int resume_open(struct run *r, struct err *e);
 /* Whether the record's file is there and holds these ids: 1, 0 not done, -1. */
 int resume_done(struct run *r, const struct item *it, struct err *e);
+/* Of an input that was read to its end: -1 where the index has lines that are none of its. */
+int resume_ended(const struct run *r, struct err *e);
 
 /* sweep.c */
 int sweep_begin(struct run *r, struct err *e); /* names the run; the out-dir is there and locked */

@@ -439,6 +439,66 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	verify seed --records "$T/more"
 }
 
+@test "--resume: records of the set that are not in the input are told of at the end, and kept" {
+	serve
+	records 8 >"$T/in"
+	head -n 5 "$T/in" >"$T/less"
+	for l in seed speculators; do
+		extract $l "$T/in"
+		cp "$T/$l.idx" "$T/want"
+		cp "$T/$l/manifest.json" "$T/manifest"
+		for _ in 1 2; do
+			run extract $l --resume "$T/less"
+			[ "$status" -eq 1 ]
+			[[ "$output" == *"e3-extract: $T/$l.idx holds the states of 3 records that are not in the input, such as $T/$l/"*": give the whole input, or take their lines out of $T/$l.idx.part: their files go then, too" ]] || { echo "$output"; false; }
+			[ ! -e "$T/$l.idx" ]
+			cmp "$T/want" "$T/$l.idx.part"
+			[ "$(jq -c '[.complete,.records]' "$T/$l/manifest.json")" = '[false,8]' ]
+		done
+		extract $l --resume "$T/in"
+		cmp "$T/want" "$T/$l.idx"
+		cmp "$T/manifest" "$T/$l/manifest.json"
+		verify $l --records "$T/in"
+	done
+	# without their lines their files go
+	run extract seed --resume "$T/less"
+	head -n 5 "$T/seed.idx.part" >"$T/kept" && mv "$T/kept" "$T/seed.idx.part"
+	extract seed --resume "$T/less"
+	verify seed --records "$T/less"
+	[ "$(find "$T/seed" -name '*.pt' | wc -l)" -eq 5 ]
+}
+
+@test "--resume: another shard, or other records after the first, end the run, and nothing is lost" {
+	serve
+	records 8 >"$T/in"
+	head -n 4 "$T/in" >"$T/first"
+	tail -n 4 "$T/in" >"$T/second"
+	extract modelopt "$T/first"
+	run extract modelopt --resume "$T/second"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"modelopt.idx holds the states of 4 records that are not in the input, such as"* ]]
+	[ "$(wc -l <"$T/modelopt.idx.part")" -eq 8 ]
+	extract modelopt --resume --stats "$T/st" "$T/in"
+	[ "$(jq -c '[.in,.out,.resumed]' "$T/st")" = '[8,0,8]' ]
+	verify modelopt --records "$T/in"
+	run extract modelopt --resume --shard 0/2 "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *" not in the input, or of another shard, such as"* ]]
+	extract modelopt --resume "$T/in"
+	cmp <(jq -r .id "$T/modelopt.idx" | sort) <(jq -r .id "$T/in" | sort)
+}
+
+@test "--resume: a record that has lost its mask is one that has changed" {
+	serve
+	records 3 >"$T/in"
+	extract seed "$T/in"
+	sed '2s/"loss_mask":\[[01,]*\]/"loss_mask":[0,0,0,0,0,0,0,0,0]/' "$T/in" >"$T/changed"
+	run extract seed --resume "$T/changed"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *'data_1.pt holds other ids or another mask than record "d/1" has now'* ]]
+	[ -e "$T/seed.idx" ]
+}
+
 @test "rejected records are tried again" {
 	serve --fault hs-nan@3
 	records 6 >"$T/in"
