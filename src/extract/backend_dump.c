@@ -84,7 +84,7 @@ static int read_dump(struct capture *c, const struct capture_want *w, struct err
 int capture_dump(struct capture *c, const char *path, const struct capture_want *w, struct err *e)
 {
 	*c = (struct capture){0};
-	c->st = st_open(path, e);
+	c->st = st_open(path, MAP_ALL, e);
 	if (!c->st)
 		return -1;
 	if (read_dump(c, w, e) == 0)

@@ -32,7 +32,7 @@ int capture_vllm(struct capture *c, const char *path, const struct capture_want 
 	*c = (struct capture){.aux = w->nlayers, .last = w->last};
 	c->said.convention = LAYERS_UNSAID;
 	c->said.norm = NORM_UNSAID;
-	c->st = st_open(path, e);
+	c->st = st_open(path, MAP_ALL, e);
 	if (!c->st)
 		return -1;
 	ids = st_get(c->st, "token_ids");

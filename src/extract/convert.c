@@ -62,7 +62,7 @@ static int convert(const struct convert *c, struct made *m, const struct index_l
 	int rc;
 
 	buf_addf(&path, "%s/%s", c->o->convert, l->file.data);
-	rc = layout_open(&f, buf_cstr(&path), c->from.layout, c->from.nlayers, c->from.last, e);
+	rc = layout_open(&f, buf_cstr(&path), &c->from, MAP_ALL, e);
 	buf_free(&path);
 	if (rc < 0)
 		return -1;

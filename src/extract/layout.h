@@ -30,11 +30,13 @@
 #define E3_LAYOUT_H
 
 #include "extract/sample.h"
+#include "tensor/map.h"
 
 struct compact_file;
 struct err;
 struct pt;
 struct save_sum;
+struct setinfo;
 struct st;
 
 #define LAYOUTS "seed|specforge|modelopt|speculators|compact"
@@ -59,8 +61,9 @@ int layout_refuse(enum layout l, unsigned aux, int last, enum norm norm, struct 
 int layout_write(
     const char *path, enum layout l, const struct sample *s, struct save_sum *sum, struct err *e);
 
-/* A file opened again; the sample points into it. `aux` and `last` say what it should hold. Shapes,
- * dtypes and lengths are checked; checksums are not. */
+/* A file of `set` opened again; the sample points into it. Shapes, dtypes and lengths are checked;
+ * checksums are not. By MAP_PARTS only ids and mask may be looked at, and no more is read from the
+ * disk. */
 struct layout_file {
 	struct pt *pt;
 	struct st *st;
@@ -68,8 +71,8 @@ struct layout_file {
 	struct sample s;
 	int64_t *own; /* ids and mask, aligned */
 };
-int layout_open(
-    struct layout_file *f, const char *path, enum layout l, unsigned aux, int last, struct err *e);
+int layout_open(struct layout_file *f, const char *path, const struct setinfo *set,
+    enum map_how how, struct err *e);
 struct span layout_bytes(const struct layout_file *f);
 /* The archive's CRCs, where there are any and opening has not looked at them. */
 int layout_check(const struct layout_file *f, struct err *e);

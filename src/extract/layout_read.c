@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "extract/layout.h"
+#include "extract/manifest.h"
 #include "tensor/compact.h"
 #include "tensor/pt.h"
 #include "tensor/st.h"
@@ -34,11 +34,27 @@ static int is_row(const struct tensor *t, struct err *e)
 	return err_set(e, "shape", "%s: expected int64 of one dimension", t->name);
 }
 
+static const struct filemap *map_of(const struct layout_file *f)
+{
+	return f->pt ? pt_map(f->pt) : f->st ? st_map(f->st) : compact_map(f->compact);
+}
+
 static int check_mask(const struct sample *s, struct err *e)
 {
 	for (size_t i = 0; s->mask && i < s->n; i++)
 		if (s->mask[i] != 0 && s->mask[i] != 1)
 			return err_set(e, "mask", "loss_mask[%zu]: expected 0 or 1", i);
+	return 0;
+}
+
+static int copy_row(const struct layout_file *f, int64_t *to, const struct tensor *t, struct err *e)
+{
+	size_t bytes = (size_t)t->dim[0] * sizeof(*to);
+
+	if (map_need(map_of(f), tensor_data(t), bytes, e) < 0)
+		return -1;
+	if (bytes > 0)
+		memcpy(to, tensor_data(t), bytes);
 	return 0;
 }
 
@@ -61,10 +77,8 @@ static int read_rows(struct layout_file *f, enum layout l, struct err *e)
 			    (unsigned long long)mask->dim[0], n);
 	}
 	f->own = xreallocarray(NULL, 2 * n + 1, sizeof(*f->own));
-	if (n > 0)
-		memcpy(f->own, tensor_data(ids), n * sizeof(*f->own));
-	if (n > 0 && mask)
-		memcpy(f->own + n, tensor_data(mask), n * sizeof(*f->own));
+	if (copy_row(f, f->own, ids, e) < 0 || (mask && copy_row(f, f->own + n, mask, e) < 0))
+		return -1;
 	f->s.n = n;
 	f->s.ids = f->own;
 	f->s.mask = mask ? f->own + n : NULL;
@@ -130,18 +144,19 @@ static int read_any(struct layout_file *f, enum layout l, struct err *e)
 	return 0;
 }
 
-int layout_open(
-    struct layout_file *f, const char *path, enum layout l, unsigned aux, int last, struct err *e)
+int layout_open(struct layout_file *f, const char *path, const struct setinfo *set,
+    enum map_how how, struct err *e)
 {
-	*f = (struct layout_file){.s = {.aux = aux, .last = last, .norm = NORM_UNSAID}};
-	switch (l) {
-	case LAYOUT_SPECULATORS: f->st = st_open(path, e); break;
-	case LAYOUT_COMPACT: f->compact = compact_open(path, e); break;
-	default: f->pt = pt_open(path, e);
+	*f = (struct layout_file){
+	    .s = {.aux = set->nlayers, .last = set->last, .norm = NORM_UNSAID}};
+	switch (set->layout) {
+	case LAYOUT_SPECULATORS: f->st = st_open(path, how, e); break;
+	case LAYOUT_COMPACT: f->compact = compact_open(path, how, e); break;
+	default: f->pt = pt_open(path, how, e);
 	}
 	if (!f->st && !f->compact && !f->pt)
 		return -1;
-	if (read_any(f, l, e) == 0)
+	if (read_any(f, set->layout, e) == 0)
 		return 0;
 	layout_close(f);
 	return err_prefix(e, "%s: ", path);
@@ -149,7 +164,7 @@ int layout_open(
 
 struct span layout_bytes(const struct layout_file *f)
 {
-	return f->pt ? pt_bytes(f->pt) : f->st ? st_bytes(f->st) : compact_bytes(f->compact);
+	return (struct span){map_of(f)->p, map_of(f)->n};
 }
 
 int layout_check(const struct layout_file *f, struct err *e)

@@ -179,8 +179,7 @@ int resume_done(struct run *r, const struct item *it, struct err *e)
 		return check_free(r, it, e);
 	d->met = 1;
 	buf_addf(&path, "%s/%s", r->o->out_dir, d->file);
-	if (layout_open(&f, buf_cstr(&path), r->plan.set.layout, r->old.nlayers, r->old.last, e) <
-	    0) {
+	if (layout_open(&f, buf_cstr(&path), &r->old, MAP_PARTS, e) < 0) {
 		rc = -1;
 	} else {
 		same = f.s.n == it->ids.n;

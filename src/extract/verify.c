@@ -66,7 +66,7 @@ int verify_file(const struct verify_set *v, const struct index_line *l, struct e
 	int rc;
 
 	buf_addf(&path, "%s/%s", v->dir, l->file.data);
-	rc = layout_open(&f, buf_cstr(&path), v->set.layout, v->set.nlayers, v->set.last, e);
+	rc = layout_open(&f, buf_cstr(&path), &v->set, MAP_ALL, e);
 	if (rc == 0) {
 		rc = check_open(v, &f, l, e);
 		layout_close(&f);

@@ -55,7 +55,7 @@ out:
 
 static int read_weight(struct norm_weights *w, const char *path, struct err *e)
 {
-	struct st *f = st_open(path, e);
+	struct st *f = st_open(path, MAP_PARTS, e); /* a shard of gigabytes */
 	const struct tensor *t = NULL;
 	int rc = 0;
 
@@ -67,6 +67,8 @@ static int read_weight(struct norm_weights *w, const char *path, struct err *e)
 	    (t->dtype != DT_BF16 && t->dtype != DT_F16 && t->dtype != DT_F32)) {
 		rc = err_set(
 		    e, "model", "%s: no final norm weight %s of one dimension", path, names[0]);
+	} else if (map_need(st_map(f), tensor_data(t), t->dim[0] * dtypes[t->dtype].size, e) < 0) {
+		rc = err_prefix(e, "%s: ", path);
 	} else {
 		w->n = (size_t)t->dim[0];
 		w->w = xreallocarray(NULL, w->n, sizeof(*w->w));

@@ -27,13 +27,14 @@
  * not shrink by a 32nd, or shrinks to less than a 256th, is. So no file can unpack to more than 256
  * times its size, which bounds what a hostile one can ask for.
  *
- * Memory: writing, one block of some 1 MiB twice; reading, the states of the record. */
+ * Memory: writing, one block of some 1 MiB twice; reading, the states of the record, if they are. */
 #ifndef E3_COMPACT_H
 #define E3_COMPACT_H
 
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "tensor/map.h"
 #include "tensor/states.h"
 
 struct err;
@@ -54,13 +55,13 @@ struct compact {
 /* Ids are 0 to 2^32 - 1: class "range". */
 int compact_write(struct save *s, const struct compact *c, struct err *e);
 
-/* Reading unpacks all of it and checks all sums. Class "truncated", "format", "checksum",
- * "system". */
+/* Reading unpacks all of it and checks all sums; by MAP_PARTS only the head: states have no bytes
+ * then. Class "truncated", "format", "checksum", "system". */
 struct compact_file;
-struct compact_file *compact_open(const char *path, struct err *e);
+struct compact_file *compact_open(const char *path, enum map_how how, struct err *e);
 struct compact_file *compact_parse(const void *p, size_t n, struct err *e); /* of borrowed memory */
 const struct compact *compact_get(const struct compact_file *f);
-struct span compact_bytes(const struct compact_file *f); /* the file as it is */
-void compact_close(struct compact_file *f);		 /* NULL is allowed */
+const struct filemap *compact_map(const struct compact_file *f);
+void compact_close(struct compact_file *f); /* NULL is allowed */
 
 #endif

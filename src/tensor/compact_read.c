@@ -8,15 +8,13 @@
 #include "tensor/compact.h"
 #include "tensor/compact_int.h"
 #include "tensor/le.h"
-#include "tensor/map.h"
 #include "tensor/planes.h"
 
 /* A block and a row of it may be no larger than this, whoever wrote it. */
 #define BLOCK_MOST ((uint64_t)64 << 20)
 
 struct compact_file {
-	struct map map; /* not owned where the memory is borrowed */
-	struct span all;
+	struct filemap map;
 	struct compact c;
 	size_t rows_in_block;
 	int64_t *rows;	/* ids, then mask */
@@ -27,7 +25,7 @@ struct compact_file {
 
 static int read_shape(struct compact_file *f, struct err *e)
 {
-	const char *p = f->all.p;
+	const char *p = f->map.p;
 	uint64_t dtype = le_get(p + 12, 4), n = le_get(p + 16, 8), hidden = le_get(p + 24, 8);
 	uint64_t slots = le_get(p + 32, 4), flags = le_get(p + 36, 4), rows = le_get(p + 40, 4);
 	struct states *s = &f->c.states;
@@ -47,9 +45,9 @@ static int read_shape(struct compact_file *f, struct err *e)
 	if (rows > BLOCK_MOST / row)
 		return err_set(e, "format", "blocks of %llu rows", (unsigned long long)rows);
 	/* every byte of a file stands for at most so many of states */
-	if (n > f->all.n || n * slots > f->all.n * COMPACT_MOST / row)
+	if (n > f->map.n || n * slots > f->map.n * COMPACT_MOST / row)
 		return err_set(e, "truncated", "%llu tokens can't be in %zu bytes",
-		    (unsigned long long)n, f->all.n);
+		    (unsigned long long)n, f->map.n);
 	s->rows = f->c.n = (size_t)n;
 	s->hidden = (size_t)hidden;
 	s->nslots = (unsigned)slots;
@@ -78,14 +76,16 @@ static void read_rows(struct compact_file *f, const char *ids, const char *mask)
 /* *at: where the blocks begin. */
 static int read_head(struct compact_file *f, size_t *at, struct err *e)
 {
-	const char *p = f->all.p;
+	const char *p = f->map.p;
 	uint64_t id, ids, mask, end, n;
 	int masked;
 
-	if (f->all.n >= 8 && memcmp(p, COMPACT_MAGIC, 8) != 0)
+	if (map_need(&f->map, p, f->map.n < COMPACT_HEAD ? f->map.n : COMPACT_HEAD, e) < 0)
+		return -1;
+	if (f->map.n >= 8 && memcmp(p, COMPACT_MAGIC, 8) != 0)
 		return err_set(e, "format", "no compact file");
-	if (f->all.n < COMPACT_HEAD)
-		return err_set(e, "truncated", "%zu bytes are no compact file", f->all.n);
+	if (f->map.n < COMPACT_HEAD)
+		return err_set(e, "truncated", "%zu bytes are no compact file", f->map.n);
 	if (read_shape(f, e) < 0)
 		return -1;
 	n = f->c.n;
@@ -95,8 +95,10 @@ static int read_head(struct compact_file *f, size_t *at, struct err *e)
 	mask = ids + 4 * n;
 	end = mask + (masked ? n : 0);
 	end += compact_pad((size_t)end);
-	if (end > f->all.n || f->all.n - end < 8)
+	if (end > f->map.n || f->map.n - end < 8)
 		return err_set(e, "truncated", "the ids reach over the end of the file");
+	if (map_need(&f->map, p, (size_t)end + 8, e) < 0)
+		return -1;
 	if (le_get(p + end, 8) != hash64(p, (size_t)end, 0))
 		return err_set(e, "checksum", "its head has another xxh64 than it says");
 	f->c.id = (struct span){p + COMPACT_HEAD, (size_t)id};
@@ -168,7 +170,7 @@ static int read_blocks(struct compact_file *f, size_t at, struct err *e)
 	const struct states *s = &f->c.states;
 	size_t row = s->hidden * dtypes[s->dtype].size;
 	size_t most = f->rows_in_block < s->rows ? f->rows_in_block : s->rows;
-	struct reading r = {.p = f->all.p + at, .end = f->all.p + f->all.n};
+	struct reading r = {.p = f->map.p + at, .end = f->map.p + f->map.n};
 	int rc = 0;
 
 	f->elements = xreallocarray(NULL, s->nslots * s->rows + 1, row);
@@ -183,30 +185,33 @@ static int read_blocks(struct compact_file *f, size_t at, struct err *e)
 	return rc;
 }
 
-struct compact_file *compact_parse(const void *p, size_t n, struct err *e)
+static struct compact_file *take(struct filemap map, struct err *e)
 {
 	struct compact_file *f = xcalloc(1, sizeof(*f));
 	size_t at = 0;
 
-	f->all = (struct span){p, n};
-	if (read_head(f, &at, e) == 0 && read_blocks(f, at, e) == 0)
+	f->map = map;
+	if (read_head(f, &at, e) == 0 && (map.how == MAP_PARTS || read_blocks(f, at, e) == 0))
 		return f;
 	compact_close(f);
 	return NULL;
 }
 
-struct compact_file *compact_open(const char *path, struct err *e)
+struct compact_file *compact_parse(const void *p, size_t n, struct err *e)
 {
-	struct compact_file *f;
-	struct map map;
+	return take((struct filemap){.p = p, .n = n}, e);
+}
 
-	if (map_open(&map, path, e) < 0)
+struct compact_file *compact_open(const char *path, enum map_how how, struct err *e)
+{
+	struct filemap map;
+	struct compact_file *f;
+
+	if (map_open(&map, path, how, e) < 0)
 		return NULL;
-	f = compact_parse(map.p, map.n, e);
-	if (f)
-		f->map = map;
-	else
-		map_refuse(&map, path, e);
+	f = take(map, e);
+	if (!f)
+		err_prefix(e, "%s: ", path);
 	return f;
 }
 
@@ -215,9 +220,9 @@ const struct compact *compact_get(const struct compact_file *f)
 	return &f->c;
 }
 
-struct span compact_bytes(const struct compact_file *f)
+const struct filemap *compact_map(const struct compact_file *f)
 {
-	return f->all;
+	return &f->map;
 }
 
 void compact_close(struct compact_file *f)

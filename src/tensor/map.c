@@ -11,28 +11,34 @@
 
 #include "base/err.h"
 
-/* All of it is in memory now, or an error says that it can't be: a page that a disk refuses to
- * read, or a full tmpfs to hold, would end the program by a signal when it is touched. Kernels
- * before 5.14 can't do that. */
-static int read_in(void *p, size_t n, const char *path, struct err *e)
+static int read_in(const char *p, size_t n, struct err *e)
 {
 #ifdef MADV_POPULATE_READ
-	while (madvise(p, n, MADV_POPULATE_READ) < 0) {
+	while (madvise((void *)(uintptr_t)p, n, MADV_POPULATE_READ) < 0) {
 		if (errno == EINTR || errno == EAGAIN)
 			continue;
 		if (errno == EINVAL)
 			break;
 		return err_set(e, "truncated",
-		    "%s: not all of it can be read: the disk fails, or the file has become shorter",
-		    path);
+		    "not all of it can be read: the disk fails, or the file has become shorter");
 	}
 #else
-	(void)p, (void)n, (void)path, (void)e;
+	(void)p, (void)n, (void)e;
 #endif
 	return 0;
 }
 
-int map_open(struct map *m, const char *path, struct err *e)
+int map_need(const struct filemap *m, const char *p, size_t n, struct err *e)
+{
+	size_t into;
+
+	if (m->how == MAP_ALL || n == 0)
+		return 0;
+	into = (size_t)(p - m->p) % (size_t)sysconf(_SC_PAGESIZE);
+	return read_in(p - into, n + into, e);
+}
+
+int map_open(struct filemap *m, const char *path, enum map_how how, struct err *e)
 {
 	struct stat st;
 	void *p = NULL;
@@ -40,7 +46,7 @@ int map_open(struct map *m, const char *path, struct err *e)
 	/* O_NONBLOCK: opening a FIFO must not wait for its writer */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	*m = (struct map){0};
+	*m = (struct filemap){0};
 	if (fd < 0)
 		return err_sys(e, "%s", path);
 	if (fstat(fd, &st) < 0) {
@@ -61,28 +67,24 @@ int map_open(struct map *m, const char *path, struct err *e)
 			err_sys(e, "%s: cannot map", path);
 			goto out;
 		}
-		posix_madvise(p, (size_t)st.st_size, POSIX_MADV_SEQUENTIAL);
-		if (read_in(p, (size_t)st.st_size, path, e) < 0) {
+		if (how == MAP_ALL)
+			posix_madvise(p, (size_t)st.st_size, POSIX_MADV_SEQUENTIAL);
+		if (how == MAP_ALL && read_in(p, (size_t)st.st_size, e) < 0) {
+			err_prefix(e, "%s: ", path);
 			munmap(p, (size_t)st.st_size);
 			goto out;
 		}
 	}
-	*m = (struct map){p, (size_t)st.st_size, 1};
+	*m = (struct filemap){p, (size_t)st.st_size, 1, how};
 	rc = 0;
 out:
 	close(fd);
 	return rc;
 }
 
-void map_close(struct map *m)
+void map_close(struct filemap *m)
 {
 	if (m->owned && m->n > 0)
 		munmap((void *)(uintptr_t)m->p, m->n);
-	*m = (struct map){0};
-}
-
-void map_refuse(struct map *m, const char *path, struct err *e)
-{
-	err_prefix(e, "%s: ", path);
-	map_close(m);
+	*m = (struct filemap){0};
 }

@@ -7,7 +7,6 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "tensor/map.h"
 #include "tensor/pickle.h"
 #include "tensor/save.h"
 #include "tensor/zip.h"
@@ -127,8 +126,7 @@ int pt_write_counts(struct save *s, const struct pt_count *c, size_t n, struct e
 /* ---- reading ---- */
 
 struct pt {
-	struct map map; /* not owned where the memory is borrowed */
-	struct span all;
+	struct filemap map;
 	struct zip zip;
 	struct arena arena;
 	struct span root; /* the folder of all records, with its slash */
@@ -243,40 +241,47 @@ static int parse(struct pt *f, struct err *e)
 	const struct zip_entry *r;
 	struct pv top;
 
-	if (zip_parse(&f->zip, f->all.p, f->all.n, e) < 0 || find_root(f, e) < 0)
+	if (zip_parse(&f->zip, &f->map, e) < 0 || find_root(f, e) < 0)
 		return -1;
 	r = find(f, "", SPAN("byteorder"));
+	if (r && map_need(&f->map, r->data.p, r->data.n, e) < 0)
+		return -1;
 	if (r && !span_eq(r->data, "little"))
 		return err_set(e, "format", "its byte order is not little");
 	r = find(f, "", SPAN("data.pkl"));
+	if (map_need(&f->map, r->data.p, r->data.n, e) < 0)
+		return -1;
 	if (pickle_read(&top, r->data, &f->arena, e) < 0)
 		return -1;
 	return read_items(f, &top, e);
 }
 
-struct pt *pt_parse(const void *p, size_t n, struct err *e)
+static struct pt *take(struct filemap map, struct err *e)
 {
 	struct pt *f = xcalloc(1, sizeof(*f));
 
-	f->all = (struct span){p, n};
+	f->map = map;
 	if (parse(f, e) == 0)
 		return f;
 	pt_close(f);
 	return NULL;
 }
 
-struct pt *pt_open(const char *path, struct err *e)
+struct pt *pt_parse(const void *p, size_t n, struct err *e)
 {
-	struct pt *f;
-	struct map map;
+	return take((struct filemap){.p = p, .n = n}, e);
+}
 
-	if (map_open(&map, path, e) < 0)
+struct pt *pt_open(const char *path, enum map_how how, struct err *e)
+{
+	struct filemap map;
+	struct pt *f;
+
+	if (map_open(&map, path, how, e) < 0)
 		return NULL;
-	f = pt_parse(map.p, map.n, e);
-	if (f)
-		f->map = map;
-	else
-		map_refuse(&map, path, e);
+	f = take(map, e);
+	if (!f)
+		err_prefix(e, "%s: ", path);
 	return f;
 }
 
@@ -310,9 +315,9 @@ const struct tensor *pt_tensor(const struct pt *f, const char *key)
 	return item && item->kind == PT_TENSOR ? &item->tensor : NULL;
 }
 
-struct span pt_bytes(const struct pt *f)
+const struct filemap *pt_map(const struct pt *f)
 {
-	return f->all;
+	return &f->map;
 }
 
 int pt_check(const struct pt *f, struct err *e)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "tensor/map.h"
 #include "tensor/tensor.h"
 
 struct err;
@@ -39,18 +40,18 @@ struct pt_count {
 int pt_write_counts(struct save *s, const struct pt_count *c, size_t n, struct err *e);
 
 /* Reading. Everything is checked but the CRCs, which cost a pass over the data: pt_check. Tensors
- * point into the mapped file (the warning in st.h). A file of torch's older, non-zip format is
- * class "format". */
+ * point into the mapped file (the warning in st.h); of one that is opened by MAP_PARTS their bytes
+ * are asked for with map_need. A file of torch's older, non-zip format is class "format". */
 struct pt;
 
-struct pt *pt_open(const char *path, struct err *e);
+struct pt *pt_open(const char *path, enum map_how how, struct err *e);
 struct pt *pt_parse(const void *p, size_t n, struct err *e); /* of borrowed memory */
 int pt_bare(const struct pt *f);			     /* one tensor, no dict */
 size_t pt_count(const struct pt *f);
 const struct pt_item *pt_at(const struct pt *f, size_t i);
 const struct pt_item *pt_get(const struct pt *f, const char *key);
 const struct tensor *pt_tensor(const struct pt *f, const char *key); /* NULL where it is none */
-struct span pt_bytes(const struct pt *f);
+const struct filemap *pt_map(const struct pt *f);
 int pt_check(const struct pt *f, struct err *e);
 void pt_close(struct pt *f); /* NULL is allowed */
 

@@ -7,13 +7,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "tensor/le.h"
-#include "tensor/map.h"
 #include "tensor/save.h"
 #include "json/val.h"
 
 struct st {
-	struct map map; /* not owned where the memory is borrowed */
-	struct span all;
+	struct filemap map;
 	struct arena arena;
 	struct tensor *t; /* sorted by their offsets */
 	size_t n;
@@ -213,10 +211,12 @@ int st_expect(const void *p, size_t n, uint64_t *size, struct err *e)
 
 static int parse(struct st *f, struct err *e)
 {
-	struct span all = f->all;
+	struct span all = {f->map.p, f->map.n};
 	struct jval root;
 	uint64_t len;
 
+	if (map_need(&f->map, all.p, all.n < 8 ? all.n : 8, e) < 0)
+		return -1;
 	if (all.n < 8)
 		return err_set(e, "truncated", "%zu bytes are no safetensors file", all.n);
 	len = le_get(all.p, 8);
@@ -227,6 +227,8 @@ static int parse(struct st *f, struct err *e)
 		return err_set(e, "truncated",
 		    "the header's %llu bytes reach over the end of the file",
 		    (unsigned long long)len);
+	if (map_need(&f->map, all.p + 8, len, e) < 0)
+		return -1;
 	/* the reference reader wants the object's brace to be the first byte */
 	if (all.p[8] != '{')
 		return err_set(e, "format", "the header does not begin with '{'");
@@ -237,29 +239,32 @@ static int parse(struct st *f, struct err *e)
 	return read_tensors(f, &root, (struct span){all.p + 8 + len, all.n - 8 - len}, e);
 }
 
-struct st *st_parse(const void *p, size_t n, struct err *e)
+static struct st *take(struct filemap map, struct err *e)
 {
 	struct st *f = xcalloc(1, sizeof(*f));
 
-	f->all = (struct span){p, n};
+	f->map = map;
 	if (parse(f, e) == 0)
 		return f;
 	st_close(f);
 	return NULL;
 }
 
-struct st *st_open(const char *path, struct err *e)
+struct st *st_parse(const void *p, size_t n, struct err *e)
 {
-	struct st *f;
-	struct map map;
+	return take((struct filemap){.p = p, .n = n}, e);
+}
 
-	if (map_open(&map, path, e) < 0)
+struct st *st_open(const char *path, enum map_how how, struct err *e)
+{
+	struct filemap map;
+	struct st *f;
+
+	if (map_open(&map, path, how, e) < 0)
 		return NULL;
-	f = st_parse(map.p, map.n, e);
-	if (f)
-		f->map = map;
-	else
-		map_refuse(&map, path, e);
+	f = take(map, e);
+	if (!f)
+		err_prefix(e, "%s: ", path);
 	return f;
 }
 
@@ -288,9 +293,9 @@ struct span st_meta(const struct st *f, const char *key)
 	return v ? v->u.s : (struct span){0};
 }
 
-struct span st_bytes(const struct st *f)
+const struct filemap *st_map(const struct st *f)
 {
-	return f->all;
+	return &f->map;
 }
 
 void st_close(struct st *f)

@@ -8,7 +8,8 @@
  * Reading checks more than it needs: offsets in bounds, lengths that fit dtype and shape, no
  * overlap, no gap, and nothing behind the data, so that a file cut short or still
  * being written is an error ("truncated") and never a tensor. The file is mapped; a process that
- * truncates it meanwhile kills the reader (SIGBUS), so hold the writer's lock.
+ * truncates it meanwhile kills the reader (SIGBUS), so hold the writer's lock. Of one that is opened
+ * by MAP_PARTS tensors' bytes are asked for with map_need.
  */
 #ifndef E3_ST_H
 #define E3_ST_H
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "tensor/map.h"
 #include "tensor/tensor.h"
 
 struct save;
@@ -31,15 +33,15 @@ int st_write(struct save *s, const struct tensor *t, size_t n, struct err *e);
 
 struct st;
 
-struct st *st_open(const char *path, struct err *e); /* class "truncated", "format", "system" */
+/* Class "truncated", "format", "system". */
+struct st *st_open(const char *path, enum map_how how, struct err *e);
 struct st *st_parse(const void *p, size_t n, struct err *e); /* of borrowed memory, 8-aligned */
 const struct tensor *st_get(const struct st *f, const char *name); /* NULL where there is none */
 size_t st_count(const struct st *f);
 const struct tensor *st_at(const struct st *f, size_t i);
 /* A string of "__metadata__"; p is NULL where there is none. */
 struct span st_meta(const struct st *f, const char *key);
-/* The bytes from the first of the file, and how many. */
-struct span st_bytes(const struct st *f);
+const struct filemap *st_map(const struct st *f);
 void st_close(struct st *f); /* NULL is allowed */
 
 /* The size that the file will have when it is whole, from its first bytes; 0 while n is too few

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 
 struct err;
+struct filemap;
 struct save;
 
 /* Writing. zip_begin; for each record zip_record, exactly `size` bytes to the file, zip_record_end;
@@ -32,7 +33,7 @@ int zip_record_end(struct zip_writer *w, struct err *e);
 int zip_end(struct zip_writer *w, struct err *e);
 void zip_free(struct zip_writer *w);
 
-/* Reading, of an archive in memory. Compressed or encrypted records, records outside the file and
+/* Reading, of an archive in memory; records' data are not touched but by zip_check. Compressed or encrypted records, records outside the file and
  * local headers that contradict the directory are errors, class "format"; so are more than ZIP_MOST
  * records, and records that overlap, of which a small file may hold any number of bytes; an archive
  * without its end is "truncated". */
@@ -48,7 +49,7 @@ struct zip {
 	size_t n;
 };
 
-int zip_parse(struct zip *z, const char *p, size_t n, struct err *e);
+int zip_parse(struct zip *z, const struct filemap *m, struct err *e);
 const struct zip_entry *zip_get(const struct zip *z, struct span name);
 int zip_check(const struct zip *z, struct err *e); /* every record's CRC: class "checksum" */
 void zip_close(struct zip *z);

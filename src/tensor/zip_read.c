@@ -5,46 +5,68 @@
 #include "base/mem.h"
 #include "tensor/crc32.h"
 #include "tensor/le.h"
+#include "tensor/map.h"
 #include "tensor/zip.h"
 #include "tensor/zip_int.h"
 
 /* The end record: the last place that holds its signature and a comment of the right length. */
-static const char *find_end(const char *p, size_t n)
+static int find_end(const char **end, const struct filemap *m, struct err *e)
 {
-	size_t stop = n > END_BYTES + 0xffff ? n - END_BYTES - 0xffff : 0;
+	const char *p = m->p;
+	size_t n = m->n, stop = n > END_BYTES + 0xffff ? n - END_BYTES - 0xffff : 0;
 
-	if (n < END_BYTES)
-		return NULL;
-	for (size_t i = n - END_BYTES + 1; i-- > stop;)
-		if (le_get(p + i, 4) == ZIP_END && i + END_BYTES + le_get(p + i + 20, 2) == n)
-			return p + i;
-	return NULL;
+	if (map_need(m, p + stop, n - stop, e) < 0)
+		return -1;
+	for (size_t i = n < END_BYTES ? 0 : n - END_BYTES + 1; i-- > stop;) {
+		*end = p + i;
+		if (le_get(*end, 4) == ZIP_END && i + END_BYTES + le_get(*end + 20, 2) == n)
+			return 0;
+	}
+	return err_set(e, "truncated", "no zip archive, or one without its end");
 }
 
 struct place {
 	uint64_t count, size, at; /* of the directory */
 };
 
-static int find_directory(struct place *d, const char *p, size_t n, struct err *e)
+static int find_zip64(struct place *d, const struct filemap *m, const char *end, struct err *e)
 {
-	const char *end = find_end(p, n);
+	const char *p;
 	uint64_t at;
 
-	if (!end)
-		return err_set(e, "truncated", "no zip archive, or one without its end");
+	if (end - m->p < LOCATOR_BYTES)
+		return err_set(e, "format", "no Zip64 locator");
+	p = end - LOCATOR_BYTES;
+	if (map_need(m, p, LOCATOR_BYTES, e) < 0)
+		return -1;
+	if (le_get(p, 4) != ZIP_LOCATOR)
+		return err_set(e, "format", "no Zip64 locator");
+	at = le_get(p + 8, 8);
+	if (m->n < END64_BYTES || at > m->n - END64_BYTES)
+		return err_set(e, "format", "no Zip64 end record");
+	p = m->p + at;
+	if (map_need(m, p, END64_BYTES, e) < 0)
+		return -1;
+	if (le_get(p, 4) != ZIP_END64)
+		return err_set(e, "format", "no Zip64 end record");
+	*d = (struct place){le_get(p + 32, 8), le_get(p + 40, 8), le_get(p + 48, 8)};
+	return 0;
+}
+
+static int find_directory(struct place *d, const struct filemap *m, struct err *e)
+{
+	const char *end = NULL;
+	size_t n = m->n;
+
+	if (find_end(&end, m, e) < 0)
+		return -1;
 	*d = (struct place){le_get(end + 10, 2), le_get(end + 12, 4), le_get(end + 16, 4)};
-	if (d->count == ZIP_MANY || d->size == ZIP_BIG || d->at == ZIP_BIG) {
-		if (end - p < LOCATOR_BYTES || le_get(end - LOCATOR_BYTES, 4) != ZIP_LOCATOR)
-			return err_set(e, "format", "no Zip64 locator");
-		at = le_get(end - LOCATOR_BYTES + 8, 8);
-		if (n < END64_BYTES || at > n - END64_BYTES || le_get(p + at, 4) != ZIP_END64)
-			return err_set(e, "format", "no Zip64 end record");
-		*d = (struct place){
-		    le_get(p + at + 32, 8), le_get(p + at + 40, 8), le_get(p + at + 48, 8)};
-	}
+	if ((d->count == ZIP_MANY || d->size == ZIP_BIG || d->at == ZIP_BIG) &&
+	    find_zip64(d, m, end, e) < 0)
+		return -1;
 	if (d->at > n || d->size > n - d->at || d->count > d->size / ENTRY_BYTES)
 		return err_set(e, "format", "the zip directory reaches over the end of the file");
-	return 0;
+	return map_need(m, m->p + d->at, d->size, e);
 }
 
 struct header {
@@ -78,17 +100,21 @@ static int read_zip64(struct header *h, const char *x, size_t n)
 	return 0;
 }
 
-static int find_data(struct zip_entry *z, const struct header *h, struct span all, struct err *e)
+static int find_data(
+    struct zip_entry *z, const struct header *h, const struct filemap *m, struct err *e)
 {
-	const char *local = all.p + h->at;
+	uint64_t left = h->at < m->n ? m->n - h->at : 0, head = LOCAL_BYTES + z->name.n;
+	const char *local = m->p + h->at;
 	uint64_t name, start;
 
-	if (h->at > all.n || all.n - h->at < LOCAL_BYTES || le_get(local, 4) != ZIP_LOCAL)
+	if (left >= LOCAL_BYTES && map_need(m, local, head < left ? head : left, e) < 0)
+		return -1;
+	if (left < LOCAL_BYTES || le_get(local, 4) != ZIP_LOCAL)
 		return err_set(
 		    e, "format", "zip record %.*s: no local header", (int)z->name.n, z->name.p);
 	name = le_get(local + 26, 2);
 	start = LOCAL_BYTES + name + le_get(local + 28, 2);
-	if (start > all.n - h->at || h->size > all.n - h->at - start)
+	if (start > left || h->size > left - start)
 		return err_set(e, "truncated", "zip record %.*s reaches over the end of the file",
 		    (int)z->name.n, z->name.p);
 	if (name != z->name.n || memcmp(local + LOCAL_BYTES, z->name.p, name) != 0)
@@ -100,7 +126,7 @@ static int find_data(struct zip_entry *z, const struct header *h, struct span al
 
 /* Reads the directory entry at p; returns its bytes, or 0 on error. */
 static size_t read_entry(
-    struct zip_entry *z, const char *p, size_t n, struct span all, struct err *e)
+    struct zip_entry *z, const char *p, size_t n, const struct filemap *m, struct err *e)
 {
 	struct header h;
 	uint64_t name, extra, comment;
@@ -122,7 +148,7 @@ static size_t read_entry(
 		    z->name.p);
 		return 0;
 	}
-	if (find_data(z, &h, all, e) < 0)
+	if (find_data(z, &h, m, e) < 0)
 		return 0;
 	return ENTRY_BYTES + name + extra + comment;
 damaged:
@@ -130,27 +156,26 @@ damaged:
 	return 0;
 }
 
-int zip_parse(struct zip *z, const char *p, size_t n, struct err *e)
+int zip_parse(struct zip *z, const struct filemap *m, struct err *e)
 {
 	struct place d = {0};
 	uint64_t at = 0, held = 0;
 
 	*z = (struct zip){0};
-	if (find_directory(&d, p, n, e) < 0)
+	if (find_directory(&d, m, e) < 0)
 		return -1;
 	if (d.count > ZIP_MOST)
 		return err_set(e, "format", "a zip archive of %llu records, at most %d are read",
 		    (unsigned long long)d.count, ZIP_MOST);
 	z->entry = xcalloc(d.count, sizeof(*z->entry));
 	for (; z->n < d.count; z->n++) {
-		size_t used =
-		    read_entry(&z->entry[z->n], p + d.at + at, d.size - at, (struct span){p, n}, e);
+		size_t used = read_entry(&z->entry[z->n], m->p + d.at + at, d.size - at, m, e);
 
 		if (used > 0)
 			held += z->entry[z->n].data.n;
-		if (held > n)
+		if (held > m->n)
 			err_set(e, "format", "the zip archive's records overlap");
-		if (used == 0 || held > n) {
+		if (used == 0 || held > m->n) {
 			zip_close(z);
 			return -1;
 		}

@@ -643,6 +643,26 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	[ "$(wc -l <"$T/seed.idx")" -eq 80 ]
 }
 
+@test "--resume looks at ids and masks, not at all the rest" {
+	serve
+	records 6 >"$T/in"
+	for l in compact seed speculators; do
+		extract $l "$T/in"
+		f=$(sed -n 3p "$T/$l.idx" | jq -r .file)
+		size=$(stat -c %s "$T/$l/$f")
+		[ $l = compact ] && at=$((size - 20)) || at=$((size / 2))
+		damage $l "$f" $at 7f
+		verify $l >"$T/bad" 2>/dev/null && false
+		[ "$(jq -r .id "$T/bad")" = d/2 ]
+		extract $l --resume "$T/in"
+	done
+	# what it looks at it looks at
+	damage compact "$(sed -n 2p "$T/compact.idx" | jq -r .file)" 54 7f
+	run extract compact --resume "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"data_1.e3c: its head has another xxh64 than it says" ]]
+}
+
 @test "a second signal stops at once, and what the server writes then goes with the next run" {
 	serve --fault hs-late@2-100:60000
 	records 20 >"$T/in"

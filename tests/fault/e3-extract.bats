@@ -97,6 +97,19 @@ teardown() {
 	run e3-extract -q --verify "$T/hs/set" "$T/seed.idx"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"data_0.pt: not all of it can be read"* ]]
+	# --resume does not look there; but at the ids
+	resume() {
+		e3-extract -q --backend vllm --server "$U" --dump-dir "$T/hs" --layers 2,4,5 --min-free 0 --layout seed \
+			--out-dir "$T/hs/set" -o "$T/seed.idx" --resume "$T/in"
+	}
+	truncate -s -16384 "$T/hs/fill" # for the manifest
+	resume
+	rm "$T/hs/fill"
+	fallocate --punch-hole --offset 0 --length 4096 "$T/hs/set/rows_0-2000/data_0.pt"
+	head -c 4M /dev/zero >"$T/hs/fill" || true
+	run resume
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"data_0.pt: not all of it can be read"* ]]
 }
 
 @test "an index that can't have its first line leaves nothing in the way" {

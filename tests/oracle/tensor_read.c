@@ -25,7 +25,7 @@ static void show(const char *key, const struct tensor *t)
 
 static int read_pt(const char *path, struct err *e)
 {
-	struct pt *f = pt_open(path, e);
+	struct pt *f = pt_open(path, MAP_ALL, e);
 
 	if (!f || pt_check(f, e) < 0) {
 		pt_close(f);
@@ -50,7 +50,7 @@ static int read_pt(const char *path, struct err *e)
 
 static int read_st(const char *path, struct err *e)
 {
-	struct st *f = st_open(path, e);
+	struct st *f = st_open(path, MAP_ALL, e);
 
 	if (!f)
 		return -1;

@@ -77,7 +77,7 @@ static void vllm_file(void **state)
 	(void)state;
 	path = tmp_path("states.safetensors");
 	assert_int_equal(states_write_vllm(&spec, &v, &none, path, &e), 0);
-	f = st_open(path, &e);
+	f = st_open(path, MAP_ALL, &e);
 	assert_non_null(f);
 	assert_int_equal(st_count(f), 2);
 	hs = st_get(f, "hidden_states");
@@ -115,7 +115,7 @@ static void dump_file(void **state)
 	(void)state;
 	assert_int_equal(states_write_dump(&spec, &v, &none, tmp_dir, "a:1;", &e), 0);
 	path = tmp_path("a:1;.safetensors");
-	f = st_open(path, &e);
+	f = st_open(path, MAP_ALL, &e);
 	assert_non_null(f);
 	aux = st_get(f, "aux_hidden_states");
 	last = st_get(f, "last_hidden_states");
@@ -189,7 +189,7 @@ static void faults(void **state)
 		f.on[rows[i].fault] = 1;
 		f.arg[rows[i].fault] = rows[i].arg;
 		assert_int_equal(states_write_vllm(&spec, &v, &f, path, &e), 0);
-		file = st_open(path, &e);
+		file = st_open(path, MAP_ALL, &e);
 		if (!file)
 			fail_msg("%s: %s", fault_table[rows[i].fault].name, e.msg);
 		hs = st_get(file, "hidden_states");

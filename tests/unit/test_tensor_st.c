@@ -46,9 +46,9 @@ static void round_trip(void **state)
 	assert_non_null(s);
 	assert_int_equal(st_write(s, t, 3, &e), 0);
 	assert_int_equal(save_finish(s, &sum, &e), 0);
-	f = st_open(path, &e);
+	f = st_open(path, MAP_ALL, &e);
 	assert_non_null(f);
-	assert_int_equal(st_bytes(f).n, sum.bytes);
+	assert_int_equal(st_map(f)->n, sum.bytes);
 	assert_int_equal(st_count(f), 3);
 	r = st_get(f, "ids");
 	assert_non_null(r);
@@ -183,11 +183,11 @@ static void no_file(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_null(st_open(tmp_path("missing"), &e));
+	assert_null(st_open(tmp_path("missing"), MAP_ALL, &e));
 	assert_string_equal(e.class, "system");
 	assert_int_equal(mkfifo(tmp_path("fifo"), 0600), 0);
-	assert_null(st_open(tmp_path("fifo"), &e)); /* and does not wait for a writer */
-	assert_null(st_open(tmp_dir, &e));
+	assert_null(st_open(tmp_path("fifo"), MAP_ALL, &e)); /* and does not wait for a writer */
+	assert_null(st_open(tmp_dir, MAP_ALL, &e));
 }
 
 int main(void)
