@@ -14,6 +14,9 @@
  *	part_append(p, line, n, &e) ...  part_tick(p, now, &e)
  *	part_finish(p, &e) or part_close(p, &e)	   -> FILE, or FILE.part kept for a later resume
  *
+ * FILE's time is that of part_finish, also where nothing was appended: make, which started the run
+ * because its input was newer, would start it again for ever.
+ *
  * Before part_begin nothing that was there is changed, not even its time: a run that is refused,
  * for whatever reason, leaves it as it is, and where it is, and takes an empty FILE.part of its own
  * away again. A FILE with a torn end is refused: no run finished it.

@@ -281,8 +281,10 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	extract seed --resume "$T/first"
 	extract seed --resume --stats "$T/st" "$T/in"
 	[ "$(jq -c '[.in,.out,.resumed]' "$T/st")" = '[20,13,7]' ]
+	touch -d '1 hour ago' "$T/seed.idx"
 	extract seed --resume --stats "$T/st" "$T/in"
 	[ "$(jq -c '[.in,.out,.resumed]' "$T/st")" = '[20,0,20]' ]
+	[ "$T/seed.idx" -nt "$T/in" ] # or make would start it again for ever
 	verify seed --records "$T/in"
 	[ "$(jq -r .id "$T/seed.idx" | sort | uniq -d)" = "" ]
 	[ "$(jq -r .records "$T/seed/manifest.json")" = 20 ]
