@@ -51,7 +51,6 @@ static void add_line(struct run *r, struct rec *rec, const struct line *line)
 	    !done_find(&r->done, (struct span){id.data, id.len})) {
 		f->records++;
 		f->tokens += n;
-		f->longest = n > f->longest ? n : f->longest;
 	}
 	buf_free(&id);
 }
@@ -70,8 +69,10 @@ void forecast_read(struct run *r)
 	l = lines_open(r->o->flow.files.v, r->o->flow.files.n, (size_t)r->o->flow.max_line, &e);
 	if (!l)
 		return;
-	while (lines_next(l, &line, &e) > 0)
+	while (run_interrupted(r, &e) == 0 && lines_next(l, &line, &e) > 0)
 		add_line(r, &rec, &line);
+	if (r->signal)
+		r->forecast = (struct forecast){0};
 	rec_free(&rec);
 	lines_close(l);
 }

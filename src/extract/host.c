@@ -30,6 +30,7 @@ static int fetch(
 {
 	struct buf full = {0};
 	struct http_req req = {.timeout_ms = PROBE_MS};
+	struct pollfd signals = {.fd = r->signals, .events = POLLIN};
 	int rc = 0;
 
 	buf_addf(&full, "%s%s", url, path);
@@ -37,7 +38,8 @@ static int fetch(
 	if (!http_start(r->http, &req, e))
 		rc = -1;
 	while (rc == 0 && !http_next(r->http, d))
-		rc = http_wait(r->http, -1, NULL, 0, e);
+		if (http_wait(r->http, -1, &signals, 1, e) < 0 || run_interrupted(r, e) < 0)
+			rc = -1;
 	if (rc == 0 && d->curl != 0) {
 		rc = err_set(e, "server", "%s: %s", full.data, d->why);
 		buf_free(&d->body);

@@ -9,6 +9,7 @@
  * is removed as one without a line, and made again. Only files that are not good go, so that a list
  * given twice, or too long a one, costs a look at each of them and no more. */
 struct redo {
+	struct run *r;
 	struct verify_set set;
 	struct hashset listed; /* ids */
 	struct rec rec;
@@ -49,7 +50,8 @@ static int index_one(void *ctx, const char *p, size_t n, uint64_t number, struct
 	struct err why;
 
 	(void)number;
-	if (rec_parse(&y->rec, p, n, e) < 0 || index_read(&y->line, &y->rec, e) < 0)
+	if (run_interrupted(y->r, e) < 0 || rec_parse(&y->rec, p, n, e) < 0 ||
+	    index_read(&y->line, &y->rec, e) < 0)
 		return -1;
 	if (y->gone > 0 && y->set.set.layout == LAYOUT_SPECULATORS) {
 		y->behind++; /* its number is that of its line, which would be another */
@@ -86,7 +88,7 @@ int redo(struct run *r, struct err *e)
 {
 	const struct extract_opts *o = r->o;
 	int zstd = o->flow.zstd || out_named_zstd(o->flow.output), rc = -1;
-	struct redo y = {.set = {.dir = o->out_dir, .set = r->old}};
+	struct redo y = {.r = r, .set = {.dir = o->out_dir, .set = r->old}};
 	struct part *part = part_open(o->flow.output, o->flow.zstd, 1, e);
 	struct err ignored;
 

@@ -35,7 +35,8 @@ static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, stru
 	struct run *r = y->r;
 
 	(void)number;
-	if (rec_parse(&y->rec, p, n, e) < 0 || index_read(&y->line, &y->rec, e) < 0)
+	if (run_interrupted(r, e) < 0 || rec_parse(&y->rec, p, n, e) < 0 ||
+	    index_read(&y->line, &y->rec, e) < 0)
 		return -1;
 	check_file(y);
 	if (!done_add(&r->done, &y->line))

@@ -16,7 +16,7 @@
 #include "extract/stray.h"
 #include "extract/wake.h"
 
-enum { WINDOW_LEAST = 64, WAIT_MAX_MS = 500, INPUT_POLL_MS = 20, THREADS_LEAST = 4 };
+enum { WINDOW_LEAST = 64, WAIT_MAX_MS = 500, INPUT_POLL_MS = 20, FILL_MS = 100, THREADS_LEAST = 4 };
 
 #define REPLY_JSON_MAX ((size_t)2 << 30) /* states as JSON: some 12 bytes a value */
 
@@ -32,15 +32,19 @@ int run_fail(struct run *r, const struct err *e)
 
 /* ---- what is done in one turn of the loop ---- */
 
-/* Reads as long as there is room; waits for input only when there is nothing else to do, and with
- * nothing half done. */
+static int may_read(const struct run *r)
+{
+	return r->n < r->cap && !r->input_ended && !atomic_load(&r->stop);
+}
+
+/* Reads as long as there is room and something to read; but not for long: what is done already takes
+ * no room, and there may be hours of it. */
 static int fill(struct run *r, struct err *e)
 {
+	uint64_t end = wake_ms() + FILL_MS;
 	int rc = 1;
 
-	if (r->n == 0 && !r->input_ended && !flow_ready(r->flow) && settle_shown(r, e) < 0)
-		return -1;
-	while (rc > 0 && r->n < r->cap && !r->input_ended && (r->n == 0 || flow_ready(r->flow))) {
+	while (rc > 0 && may_read(r) && flow_ready(r->flow) && wake_ms() < end) {
 		rc = item_next(r, e);
 		r->input_ended = rc == 0;
 	}
@@ -81,25 +85,26 @@ static int wait_ms(const struct run *r, int64_t tick)
 {
 	int ms = tick >= 0 && tick < WAIT_MAX_MS ? (int)tick : WAIT_MAX_MS;
 
-	return !r->input_ended && r->n < r->cap && ms > INPUT_POLL_MS ? INPUT_POLL_MS : ms;
+	if (!may_read(r))
+		return ms;
+	return flow_ready(r->flow) ? 0 : ms < INPUT_POLL_MS ? ms : INPUT_POLL_MS;
 }
 
-static void take_signal(struct run *r)
+int run_interrupted(struct run *r, struct err *e)
 {
 	int sig = wake_signal(r->signals);
 
-	if (sig == 0)
-		return;
-	if (r->signal == 0) {
+	if (sig != 0 && r->signal == 0) {
 		r->signal = sig;
 		atomic_store(&r->stop, 1);
 		if (r->flying + r->at_work > 0)
 			say("stopping when the %llu records under way are done; once more to "
 			    "stop at once",
 			    (unsigned long long)(r->flying + r->at_work));
-	} else {
+	} else if (sig != 0) {
 		atomic_store(&r->stop, 2);
 	}
+	return r->signal ? err_set(e, "stopped", "interrupted") : 0;
 }
 
 static int turn(struct run *r, struct err *e)
@@ -115,7 +120,6 @@ static int turn(struct run *r, struct err *e)
 		atomic_store(&r->stop, 2);
 		return -1;
 	}
-	take_signal(r);
 	while (http_next(r->http, &d))
 		item_reply(r, &d);
 	while ((it = pool_take(r->pool)))
@@ -129,6 +133,7 @@ static void show(struct run *r, struct progress *p)
 {
 	double s = (double)(wake_ms() - r->started) / 1000 + 0.001;
 	double rate = (double)r->tokens / s;
+	unsigned long long resumed = flow_totals(r->flow).resumed;
 	char bytes[32], text[200];
 	size_t n;
 
@@ -138,6 +143,8 @@ static void show(struct run *r, struct progress *p)
 	n = (size_t)snprintf(text, sizeof(text),
 	    "%llu records, %.0f tokens/s, %s/s, %llu under way", (unsigned long long)r->made, rate,
 	    bytes, (unsigned long long)(r->flying + r->at_work));
+	if (resumed > 0)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu resumed", resumed);
 	if (r->forecast.tokens > r->tokens && rate > 0)
 		snprintf(text + n, sizeof(text) - n, ", %.1f h left",
 		    (double)(r->forecast.tokens - r->tokens) / rate / 3600);
@@ -168,6 +175,7 @@ static void loop(struct run *r)
 		/* what is under way is waited for: a server may not survive a client that leaves */
 		if (rc < 0)
 			run_fail(r, &e);
+		run_interrupted(r, &e); /* also where the input has ended: by the same Ctrl-C */
 		show(r, p);
 		forecast_hours(r);
 	}
@@ -211,6 +219,8 @@ static int open_all(struct run *r, struct err *e)
 		return -1;
 	flow.own_output = 1;
 	flow.unique_ids = 1;
+	flow.no_progress = 1; /* this program draws its own */
+	flow.progress = 0;
 	r->flow = flow_open(extract_prog.name, &flow, e);
 	r->http = r->flow ? http_open(&http, e) : NULL;
 	if (!r->http || hosts_open(r, e) < 0)
@@ -351,7 +361,8 @@ int run_extract(const struct extract_opts *o)
 	struct err e;
 
 	if (open_all(&r, &e) < 0) {
-		run_fail(&r, &e);
+		if (!r.signal)
+			run_fail(&r, &e);
 	} else {
 		loop(&r);
 		stop_work(&r);
@@ -364,7 +375,7 @@ int run_extract(const struct extract_opts *o)
 	}
 	if (r.failed)
 		status = prog_fail(&r.err);
-	else if (r.signal)
+	else if (r.signal && r.started > 0)
 		summary(&r);
 	close_all(&r);
 	return r.signal ? 128 + r.signal : status;

@@ -93,7 +93,7 @@ struct host {
 
 /* What the input holds, where it is in files that can be read twice; records 0: not known. */
 struct forecast {
-	uint64_t records, tokens, longest;
+	uint64_t records, tokens;
 	int said, hours_said;
 };
 
@@ -144,6 +144,9 @@ int run_extract(const struct extract_opts *o); /* the exit status */
 
 /* The first error that ends the run; nothing new is sent after it. Returns -1. */
 int run_fail(struct run *r, const struct err *e);
+
+/* Takes a signal that has come: -1 once there was one, which ends the run. */
+int run_interrupted(struct run *r, struct err *e);
 
 /* item.c: 1 one more in the window, 0 none now, -1. */
 int item_next(struct run *r, struct err *e);

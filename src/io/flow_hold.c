@@ -89,5 +89,5 @@ int flow_next(struct flow *f, struct flow_held **out, struct err *e)
 
 int flow_ready(const struct flow *f)
 {
-	return lines_ready(f->lines);
+	return lines_readable(f->lines);
 }

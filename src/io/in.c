@@ -220,6 +220,13 @@ ssize_t in_read(struct in *in, void *to, size_t n, struct err *e)
 	return got;
 }
 
+int in_ready(const struct in *in)
+{
+	struct pollfd p = {.fd = in->fd, .events = POLLIN};
+
+	return in->at < in->len || in->more || poll(&p, 1, 0) != 0;
+}
+
 void in_want_digest(struct in *in)
 {
 	in->digest = hash64_begin(0);

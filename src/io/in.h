@@ -21,6 +21,8 @@ struct in;
 struct in *in_open(const char *path, struct err *e);
 /* Up to n > 0 bytes; 0 at the end, -1 on error. Blocks as read(2) does; short reads are normal. */
 ssize_t in_read(struct in *in, void *to, size_t n, struct err *e);
+/* Whether in_read will not block. */
+int in_ready(const struct in *in);
 const char *in_name(const struct in *in); /* the path, or "standard input" */
 void in_close(struct in *in);		  /* NULL is allowed */
 

@@ -1,6 +1,7 @@
 #include "io/lines.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -454,4 +455,16 @@ int lines_ready(struct lines *l)
 	}
 	return !l->rest && l->end > l->start &&
 	       memchr(l->data + l->start, '\n', l->end - l->start) != NULL;
+}
+
+int lines_readable(struct lines *l)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	if (lines_ready(l))
+		return 1;
+	if (l->in)
+		return in_ready(l->in);
+	return l->at_file == l->nnames || strcmp(l->names[l->at_file], "-") != 0 ||
+	       poll(&p, 1, 0) != 0;
 }

@@ -63,6 +63,9 @@ struct lines_file {
 const struct lines_file *lines_files(const struct lines *l, size_t *n);
 /* Whether a line is in memory, so that lines_next will not block. */
 int lines_ready(struct lines *l);
+/* Whether there is something to read, or the end: lines_next will not block for longer than it takes
+ * to write a line. */
+int lines_readable(struct lines *l);
 void lines_close(struct lines *l); /* NULL is allowed */
 
 #endif

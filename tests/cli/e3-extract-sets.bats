@@ -645,6 +645,50 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	[ "$(wc -l <"$T/seed.idx")" -eq 80 ]
 }
 
+@test "signals are seen whatever there is to wait for: servers, input, hours of records that are done" {
+	serve
+	records 5 >"$T/in"
+	extract seed "$T/in"
+	options seed
+	mkfifo "$T/fifo"
+	exec 4<>"$T/fifo"
+	# input that does not come
+	e3-extract "${ARGS[@]}" --resume <"$T/fifo" 3>&- 4>&- &
+	started $!
+	kill -TERM $!
+	ended $!
+	[ "$S" -eq 143 ]
+	# one that ends by the same Ctrl-C
+	e3-extract "${ARGS[@]}" --resume <"$T/fifo" 3>&- 4>&- &
+	started $!
+	kill -TERM $!
+	exec 4>&-
+	ended $!
+	[ "$S" -eq 143 ]
+	# one without end, in which nothing is to be sent
+	(
+		cat "$T/in"
+		exec awk 'BEGIN { for (;; i++) printf "{\"id\":\"x/%d\",\"input_ids\":[1],\"loss_mask\":[0]}\n", i }'
+	) 2>/dev/null 3>&- | e3-extract "${ARGS[@]}" --resume 3>&- &
+	started $!
+	sleep 0.2
+	kill -TERM $!
+	ended $!
+	[ "$S" -eq 143 ]
+	# a server that does not answer
+	kill -STOP $PID
+	e3-extract "${ARGS[@]}" --resume "$T/in" 2>"$T/err" 3>&- &
+	started $!
+	kill -TERM $!
+	ended $!
+	kill -CONT $PID
+	[ "$S" -eq 143 ]
+	[ ! -s "$T/err" ]
+	# and nothing has changed
+	extract seed --resume "$T/in"
+	verify seed --records "$T/in"
+}
+
 @test "--resume looks at ids and masks, not at all the rest" {
 	serve
 	records 6 >"$T/in"

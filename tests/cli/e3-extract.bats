@@ -427,6 +427,15 @@ load extract
 	[ "$(grep '^e3sim:running_peak' "$T/m" | sed 's/.* //')" -le 3 ]
 }
 
+@test "reads on while records are under way, however few lines a buffer holds" {
+	serve --latency 500
+	records 9 | awk 'BEGIN { for (x = "x"; length(x) < 300000;) x = x x }
+		{ print substr($0, 1, length($0) - 1) ",\"x\":\"" x "\"}" }' >"$T/in"
+	extract seed --concurrency 4 "$T/in"
+	[ "$(curl -s "$U/metrics" | grep '^e3sim:running_peak' | sed 's/.* //')" -ge 2 ]
+	[ "$(wc -l <"$T/seed.idx")" -eq 9 ]
+}
+
 @test "two servers share the work" {
 	serve --latency 10
 	P1=$PID U1=$U

@@ -34,6 +34,25 @@ stop() {
 	PID=
 }
 
+# started JOB - waits until signals are the program's to read
+started() {
+	until grep -q '^SigBlk:.*4003$' "/proc/$1/status"; do
+		kill -0 "$1"
+		sleep 0.02
+	done
+}
+
+# ended JOB - its status, S; one that does not end is killed
+ended() {
+	for _ in $(seq 1500); do
+		kill -0 "$1" 2>/dev/null || break
+		sleep 0.02
+	done
+	kill -9 "$1" 2>/dev/null || true
+	S=0
+	wait "$1" || S=$?
+}
+
 teardown() {
 	[ -z "$PID" ] || stop
 }

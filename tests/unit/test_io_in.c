@@ -382,6 +382,7 @@ static void from_a_slow_pipe(void **state)
 	assert_true(lines_ready(l));
 	assert_int_equal(lines_next(l, &line, &e), 1);
 	assert_false(lines_ready(l));
+	assert_false(lines_readable(l));
 	assert_int_equal(
 	    write(answer[1], "x", 1), 1); /* both lines came before the third was written */
 	assert_int_equal(lines_next(l, &line, &e), 1);
@@ -396,6 +397,50 @@ static void from_a_slow_pipe(void **state)
 	close(fd[0]);
 	close(answer[0]);
 	close(answer[1]);
+}
+
+/* What can be read without waiting: bytes in the pipe, frames that came together, the end. */
+static void whether_there_is_something_to_read(void **state)
+{
+	int fd[2], saved = dup(STDIN_FILENO);
+	struct err e = {0};
+	struct line line;
+	struct lines *l;
+	struct in *in;
+	char got[8];
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	dup2(fd[0], STDIN_FILENO);
+	close(fd[0]);
+	l = lines_open(NULL, 0, 0, &e);
+	assert_false(lines_readable(l)); /* not opened yet */
+	assert_int_equal(write(fd[1], "a\nb\n", 4), 4);
+	assert_true(lines_readable(l));
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_true(lines_readable(l));
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_false(lines_readable(l));
+	lines_close(l);
+
+	in = in_open(NULL, &e);
+	assert_false(in_ready(in));
+	assert_int_equal(write(fd[1], FRAME_AB FRAME_AB, 22), 22);
+	for (int i = 0; i < 2; i++) {
+		assert_true(in_ready(in));
+		assert_int_equal(in_read(in, got, sizeof(got), &e), 2);
+	}
+	assert_false(in_ready(in));
+	in_close(in);
+
+	l = lines_open(NULL, 0, 0, &e);
+	close(fd[1]);
+	assert_true(lines_readable(l));
+	assert_int_equal(lines_next(l, &line, &e), 0);
+	assert_true(lines_readable(l));
+	lines_close(l);
+	dup2(saved, STDIN_FILENO);
+	close(saved);
 }
 
 static void read_errors_name_the_file(void **state)
@@ -497,6 +542,7 @@ int main(void)
 	    cmocka_unit_test(nul_is_a_byte),
 	    cmocka_unit_test(lengths),
 	    cmocka_unit_test(from_a_slow_pipe),
+	    cmocka_unit_test(whether_there_is_something_to_read),
 	    cmocka_unit_test(read_errors_name_the_file),
 	    cmocka_unit_test(digests),
 	    cmocka_unit_test(temporary_file),
