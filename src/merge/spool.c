@@ -193,11 +193,6 @@ size_t spool_parts(const struct spool *s)
 	return s->n;
 }
 
-uint64_t spool_bytes(const struct spool *s, size_t part)
-{
-	return s->part[part].bytes;
-}
-
 int spool_take(struct spool *s, size_t part, struct buf *into, struct err *e)
 {
 	struct part *p = &s->part[part];

@@ -19,7 +19,6 @@ struct spool *spool_open(uint64_t memory, const char *dir);
 /* Parts are made as they are named. */
 int spool_add(struct spool *s, size_t part, const struct span *pieces, size_t n, struct err *e);
 size_t spool_parts(const struct spool *s);
-uint64_t spool_bytes(const struct spool *s, size_t part);
 /* All of the part's bytes, in the order in which they were added; the part is empty afterwards. */
 int spool_take(struct spool *s, size_t part, struct buf *into, struct err *e);
 void spool_close(struct spool *s); /* NULL is allowed */

@@ -14,7 +14,6 @@
 struct asked {
 	struct rec rec;
 	struct arena arena;
-	struct jval params; /* sampling_params, or the body's own members */
 };
 
 /* ---- members ---- */
