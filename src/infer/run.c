@@ -127,6 +127,22 @@ static int over(const struct run *r)
 	return 1;
 }
 
+/* Answers that this input does not ask for would reach training unseen. */
+static void check_resumed(struct run *r)
+{
+	uint64_t absent = r->resume.ids.n - flow_totals(r->flow).resumed;
+	struct err e;
+
+	if (absent == 0)
+		return;
+	err_set(&e, "changed",
+	    "%s holds %llu answer%s of records that are not in the input%s: give the whole input, "
+	    "take them out of the file, or move it away",
+	    r->o->flow.output, (unsigned long long)absent, absent == 1 ? "" : "s",
+	    r->o->flow.shard.n > 1 ? ", or of another shard" : "");
+	infer_fail(r, &e);
+}
+
 static void work(struct run *r)
 {
 	while (!over(r)) {
@@ -135,6 +151,8 @@ static void work(struct run *r)
 		loop_turn(r);
 		doubt_settle(r);
 	}
+	if (r->end == RUN_GOES_ON)
+		check_resumed(r);
 }
 
 /* What is still in flight is broken off, and the servers are told. */

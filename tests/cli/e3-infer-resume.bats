@@ -126,6 +126,36 @@ load infer
 	[ ! -e out ]
 }
 
+@test "answers of records that the input no longer has are refused, and nothing is lost" {
+	serve
+	rows 6 >in
+	infer -q --rejects rej -o out in
+	cp out before
+	sed 2,3d in >less
+	run -1 infer -q --resume --rejects rej -o out less
+	[ "$output" = "e3-infer: out holds 2 answers of records that are not in the input: give the whole input, take them out of the file, or move it away" ]
+	cmp before out
+	[ ! -e out.part ]
+	# what is answered by then is kept, but not as a whole output
+	{ sed 2d less; rows 9 | tail -n 3; } >other
+	run -1 infer -q --resume --stats st -o out other
+	[[ $output == *"out.part keeps what is done"*"out holds 3 answers of records that are not in the input"* ]]
+	[ ! -e out ]
+	[ ! -e st ]
+	[ "$(wc -l <out.part)" -eq 9 ]
+	run -1 infer -q --resume --shard 0/2 -o out other
+	[[ $output == *"out holds "*" not in the input, or of another shard: "* ]]
+	[ "$(wc -l <out.part)" -eq 9 ]
+	rows 9 >in
+	infer --resume -o out in 2>err
+	grep -q '9 in = 0 out + 9 resumed' err
+	once 9 out
+	# or they are taken out
+	sed -i '/"id":"d\/[23789]"/d' out
+	infer -q --resume -o out less
+	[ "$(wc -l <out)" -eq 4 ]
+}
+
 @test "a second run on the same output is refused" {
 	serve --latency 500
 	rows 60 >in
