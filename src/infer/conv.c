@@ -258,6 +258,18 @@ static size_t set_list(struct buf *to, struct span array)
 	return n;
 }
 
+static size_t count(struct span array)
+{
+	struct span v;
+	struct lax s;
+	size_t n = 0;
+
+	lax_begin(&s, array);
+	while (lax_element(&s, &v))
+		n++;
+	return n;
+}
+
 int conv_resume(struct conv *c, struct span progress)
 {
 	struct span messages = lax_get(progress, "messages");
@@ -265,7 +277,7 @@ int conv_resume(struct conv *c, struct span progress)
 	int64_t next = lax_int(lax_get(progress, "next"), -1);
 
 	if (c->turns != TURNS_ALL || next < 0 || (size_t)next > c->n || !messages.p ||
-	    *messages.p != '[' || !gens.p || *gens.p != '[')
+	    *messages.p != '[' || !gens.p || *gens.p != '[' || count(gens) <= c->answers)
 		return -1;
 	c->next = (size_t)next;
 	c->asked = (struct span){NULL, 0};

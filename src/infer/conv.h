@@ -68,7 +68,8 @@ void conv_messages(const struct conv *c, struct buf *out);
  * last: nothing may be built on it. */
 void conv_answer(struct conv *c, struct span message, struct span generation, int last);
 
-/* Goes on where an earlier run stood: what conv_progress wrote. 0, or -1 when it does not fit. */
+/* Goes on where an earlier run stood: what conv_progress wrote. 0, or -1 when it does not fit, or is
+ * no further than c is. */
 void conv_progress(const struct conv *c, struct buf *out);
 int conv_resume(struct conv *c, struct span progress);
 

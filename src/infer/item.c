@@ -160,6 +160,7 @@ static void changed(struct run *r, struct item *it)
 static int settle_earlier(struct run *r, struct item *it)
 {
 	const struct carried *c = resume_carried(&r->resume, it->job->id, it->key);
+	struct span turns;
 
 	switch (resume_find(&r->resume, it->job->id, it->key)) {
 	case RESUME_DONE:
@@ -173,8 +174,12 @@ static int settle_earlier(struct run *r, struct item *it)
 		carry(r, it, c);
 		return 1;
 	}
+	/* either may be the later one: a run that was killed left its turns and no rejects */
 	if (c && c->progress)
 		conv_resume(&it->conv, (struct span){c->progress, strlen(c->progress)});
+	turns = turns_find(&r->turns, it->job->id, it->key);
+	if (turns.p)
+		conv_resume(&it->conv, turns);
 	return 0;
 }
 

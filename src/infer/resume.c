@@ -183,9 +183,9 @@ static int by_id_and_order(const void *a, const void *b)
 	return c ? c : x->order < y->order ? -1 : 1;
 }
 
-/* A line of either file; one that tells nothing of a record that a server had is passed over: the
- * input has it again. */
-static void take_line(struct resume *r, const struct line *line, const char *member)
+/* One that tells nothing of a record that a server had is passed over: the input has it again. So
+ * is one of a record that was answered since. */
+static void take_reject(struct resume *r, const struct line *line)
 {
 	struct span v;
 	struct err ignored;
@@ -193,14 +193,15 @@ static void take_line(struct resume *r, const struct line *line, const char *mem
 
 	buf_reset(&r->text);
 	if (line->toolong || rec_parse(&r->rec, line->p, line->n, &ignored) < 0 ||
-	    rec_str(&r->rec, "id", &r->text, &ignored) < 0)
+	    rec_str(&r->rec, "id", &r->text, &ignored) < 0 ||
+	    hashset_has(&r->ids, hash128(r->text.data, r->text.len)))
 		return;
-	v = member ? rec_get(&r->rec, member) : r->rec.line;
+	v = rec_get(&r->rec, "reject");
 	if (!span_is_null(v) && read_key(lax_get(v, "infer_key"), &key) == 0)
 		add_carried(r, v, key);
 }
 
-static int read_file(struct resume *r, const char *path, const char *member, struct err *e)
+int resume_rejects(struct resume *r, const char *path, struct err *e)
 {
 	struct lines *l = NULL;
 	struct line line;
@@ -212,21 +213,11 @@ static int read_file(struct resume *r, const char *path, const char *member, str
 	if (!l)
 		return -1;
 	while ((rc = lines_next(l, &line, e)) > 0)
-		take_line(r, &line, member);
+		take_reject(r, &line);
 	if (r->ncarried)
 		qsort(r->carried, r->ncarried, sizeof(*r->carried), by_id_and_order);
 	lines_close(l);
 	return rc;
-}
-
-int resume_turns(struct resume *r, const char *path, struct err *e)
-{
-	return read_file(r, path, NULL, e);
-}
-
-int resume_rejects(struct resume *r, const char *path, struct err *e)
-{
-	return read_file(r, path, "reject", e);
 }
 
 enum resume_found resume_find(const struct resume *r, struct span id, uint64_t key)

@@ -40,9 +40,7 @@ struct resume {
 int resume_line(void *resume, const char *line, size_t n, uint64_t number, struct err *e);
 /* Once the servers have said what they serve: refuses another model than the lines'. */
 int resume_check_model(const struct resume *r, const char *model, struct err *e);
-/* The rejects file of the earlier run, and its turns file (turns.h); none is no error. The turns
- * first: a reject comes later. */
-int resume_turns(struct resume *r, const char *path, struct err *e);
+/* The rejects file of the earlier run; none is no error. */
 int resume_rejects(struct resume *r, const char *path, struct err *e);
 
 enum resume_found { RESUME_NEW, RESUME_DONE, RESUME_CHANGED };

@@ -204,13 +204,11 @@ static int open_all(struct run *r, struct err *e)
 static int open_turns(struct run *r, struct err *e)
 {
 	const struct options *o = r->o;
-	int rc;
 
 	if (o->turns != TURNS_ALL || o->dry_run || !o->flow.output ||
 	    strcmp(o->flow.output, "-") == 0)
 		return 0;
-	rc = turns_open(&r->turns, o->flow.output, o->resume, e);
-	return rc < 0 || !o->resume ? rc : resume_turns(&r->resume, r->turns.path, e);
+	return turns_open(&r->turns, o->flow.output, o->resume ? &r->resume.ids : NULL, e);
 }
 
 /* What can be refused without a server is refused before one is asked. */

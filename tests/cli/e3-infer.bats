@@ -435,6 +435,26 @@ odd() {
 	[ ! -e out.turns ]
 }
 
+@test "of a turn in the rejects and a later one that a kill left the later one counts" {
+	serve --fault 400@3
+	multi | head -n 1 >in
+	infer -q --turns all --rejects rej -o out in
+	jq -e '.reject.progress.generations | length == 1' rej
+	stop "$PID"
+	serve --fault stall@3
+	infer -q --turns all --resume --retry-rejects --rejects rej -o out in &
+	I=$!
+	for _ in $(seq 1000); do
+		[ "$(grep -c progress out.turns 2>/dev/null)" = 1 ] && break
+		sleep 0.02
+	done
+	kill -9 $I
+	wait $I || true
+	infer --turns all --resume --retry-rejects --rejects rej -o out in 2>err
+	grep -q ': 1 answer[;:]' err
+	jq -e '[.generations[].message] == [1, 3, 5]' out
+}
+
 @test "tool calls get the recorded results under their new ids" {
 	serve --call-rate 1
 	cat >in <<'END'

@@ -204,6 +204,9 @@ static void goes_on_where_it_stood(void **state)
 	assert_int_equal(
 	    conv_resume(&d, text("{\"next\":99,\"messages\":[],\"generations\":[]}")), -1);
 	assert_int_equal(conv_resume(&d, text("{}")), -1);
+	/* what stood earlier takes no turn back */
+	assert_int_equal(conv_resume(&d, (struct span){progress.data, progress.len}), -1);
+	assert_int_equal(d.answers, 3);
 	conv_free(&c);
 	conv_free(&d);
 	rec_free(&r);

@@ -1,4 +1,4 @@
-/* The queue, the order, the done set, loops in answers. */
+/* The queue, the order, what an earlier run left, loops in answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -201,7 +201,9 @@ static void carried_rejects(void **state)
 	    "\"permanent\":true}}\n"
 	    "{\"raw\":\"x\",\"reject\":{\"class\":\"json\"}}\n"
 	    "{\"id\":\"b\",\"reject\":{\"class\":\"transient\",\"reason\":\"r\",\"infer_key\":"
-	    "\"0000000000000002\",\"progress\":{\"next\":1}}}\n";
+	    "\"0000000000000002\",\"progress\":{\"next\":1}}}\n"
+	    "{\"id\":\"c\",\"reject\":{\"class\":\"transient\",\"reason\":\"r\",\"infer_key\":"
+	    "\"0000000000000003\"}}\n";
 	struct resume r = {.model = "m"};
 	const struct carried *c;
 	char path[] = "rejects-XXXXXX";
@@ -212,8 +214,10 @@ static void carried_rejects(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, rejects, sizeof(rejects) - 1), sizeof(rejects) - 1);
 	close(fd);
+	hashset_add(&r.ids, hash128("c", 1)); /* answered since */
 	assert_int_equal(resume_rejects(&r, path, &e), 0);
 	unlink(path);
+	assert_int_equal(r.ncarried, 2);
 	assert_int_equal(resume_rejects(&r, path, &e), 0); /* none is no error */
 	c = resume_carried(&r, SPAN("a"), 1);
 	assert_non_null(c);
@@ -228,6 +232,56 @@ static void carried_rejects(void **state)
 	assert_int_equal(c->permanent, 0);
 	assert_string_equal(c->progress, "{\"next\":1}");
 	resume_free(&r);
+}
+
+static void note(struct turns_file *t, const char *id, uint64_t key, size_t next)
+{
+	struct conv c = {.turns = TURNS_ALL, .next = next};
+	struct err e;
+
+	assert_int_equal(turns_note(t, (struct span){id, strlen(id)}, key, &c, &e), 0);
+}
+
+static void noted(struct turns_file *t, const char *id, uint64_t key, const char *want)
+{
+	struct span p = turns_find(t, (struct span){id, strlen(id)}, key);
+
+	if (!want)
+		assert_null(p.p);
+	else if (!p.p || p.n < strlen(want) || strncmp(p.p, want, strlen(want)) != 0)
+		fail_msg("%s: %.*s", id, (int)p.n, p.p ? p.p : "");
+}
+
+static void finished_turns(void **state)
+{
+	char path[] = "turns-XXXXXX";
+	struct turns_file t = {.fd = -1};
+	struct hashset done = {0};
+	struct err e = {0};
+
+	(void)state;
+	close(mkstemp(path));
+	assert_int_equal(turns_open(&t, path, NULL, &e), 0);
+	note(&t, "b", 2, 1);
+	note(&t, "a", 1, 1);
+	note(&t, "c", 3, 1);
+	note(&t, "a", 1, 3);
+	assert_int_equal(write(t.fd, "{\"id\":\"b\"", 9), 9);
+	turns_close(&t, 0);
+	hashset_add(&done, hash128("c", 1));
+	assert_int_equal(turns_open(&t, path, &done, &e), 0);
+	assert_int_equal(t.nplaces, 2);
+	noted(&t, "a", 1, "{\"next\":3,");
+	noted(&t, "a", 2, NULL);
+	noted(&t, "b", 2, "{\"next\":1,");
+	noted(&t, "c", 3, NULL);
+	note(&t, "b", 2, 3);
+	turns_close(&t, 0);
+	assert_int_equal(turns_open(&t, path, &done, &e), 0);
+	noted(&t, "b", 2, "{\"next\":3,");
+	turns_close(&t, 1);
+	hashset_free(&done);
+	unlink(path);
 }
 
 static void keys(void **state)
@@ -286,6 +340,7 @@ int main(void)
 	    cmocka_unit_test(loops),
 	    cmocka_unit_test(the_done_set),
 	    cmocka_unit_test(carried_rejects),
+	    cmocka_unit_test(finished_turns),
 	    cmocka_unit_test(keys),
 	    cmocka_unit_test(pauses),
 	    cmocka_unit_test(the_retry_budget),
