@@ -246,6 +246,7 @@ static void take_answer(struct run *r, struct item *it, struct result *a)
 
 	conv_answer(&it->conv, (struct span){a->message.data, a->message.len},
 	    (struct span){a->generation.data, a->generation.len}, a->status != STATUS_OK);
+	it->last = a->status;
 	it->attempts = it->unparsed = it->crashes = it->lone_deaths = 0;
 	if (it->conv.done) {
 		doubt_verdict(r, it);

@@ -82,6 +82,7 @@ struct item {
 	char rid[RID_MAX];
 	size_t prompt_n;	      /* ids in it; 0: messages were sent */
 	int dropped;		      /* its answer, by a policy */
+	enum status last;	      /* of its answers */
 	uint64_t started, not_before; /* ms */
 	unsigned attempts;	      /* that counted */
 	unsigned sent;		      /* requests, for the rid */
@@ -158,6 +159,7 @@ enum run_end { RUN_GOES_ON, RUN_DRAINS, RUN_STOPS };
 
 struct counts {
 	uint64_t requests, retries, outages, statuses[STATUS_N], answers, foreign, odd_ends;
+	uint64_t output[STATUS_N]; /* of the last answers of what was written */
 	uint64_t prompt_tokens, completion_tokens, out_bytes;
 };
 

@@ -64,6 +64,7 @@ void item_out(struct run *r, struct item *it)
 {
 	conv_output(&it->conv, &it->rec, it->key, it->job->out);
 	it->job->verdict = FLOW_OUT;
+	r->n.output[it->last]++;
 	settle(r, it);
 }
 

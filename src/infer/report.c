@@ -232,21 +232,31 @@ void report_summary(struct run *r)
 		say_answers(r);
 }
 
-void report_stats(struct run *r)
+static void add_stat(struct run *r, const char *name, const uint64_t *n)
 {
 	struct buf b = {0};
 
 	buf_addc(&b, '{');
 	for (size_t i = 0; i < STATUS_N; i++)
-		buf_addf(&b, "%s\"%s\":%llu", i ? "," : "", infer_statuses[i],
-		    (unsigned long long)r->n.statuses[i]);
+		buf_addf(
+		    &b, "%s\"%s\":%llu", i ? "," : "", infer_statuses[i], (unsigned long long)n[i]);
 	buf_addc(&b, '}');
-	flow_stat_json(r->flow, "statuses", buf_cstr(&b));
+	flow_stat_json(r->flow, name, buf_cstr(&b));
+	buf_free(&b);
+}
+
+void report_stats(struct run *r)
+{
+	uint64_t output[STATUS_N];
+
+	for (size_t i = 0; i < STATUS_N; i++)
+		output[i] = r->resume.statuses[i] + r->n.output[i];
+	add_stat(r, "output_statuses", output);
+	add_stat(r, "statuses", r->n.statuses);
 	flow_stat(r->flow, "answers", r->n.answers);
 	flow_stat(r->flow, "prompt_tokens", r->n.prompt_tokens);
 	flow_stat(r->flow, "completion_tokens", r->n.completion_tokens);
 	flow_stat(r->flow, "requests", r->n.requests);
 	flow_stat(r->flow, "retries", r->n.retries);
 	flow_stat(r->flow, "outages", r->n.outages);
-	buf_free(&b);
 }

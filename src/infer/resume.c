@@ -59,9 +59,9 @@ static struct span last_generation(const struct rec *r)
 	return last;
 }
 
-static int check_made_with(struct resume *r, struct err *e)
+static int check_made_with(struct resume *r, struct span gen, struct err *e)
 {
-	struct span gen = last_generation(&r->rec), sampling = lax_get(gen, "sampling");
+	struct span sampling = lax_get(gen, "sampling");
 	char model[sizeof(r->model)];
 
 	if (!gen.p)
@@ -83,6 +83,14 @@ static int check_made_with(struct resume *r, struct err *e)
 	return 0;
 }
 
+static void count_status(struct resume *r, struct span gen)
+{
+	struct span status = lax_get(gen, "status");
+
+	for (size_t i = 0; i < STATUS_N; i++)
+		r->statuses[i] += (uint64_t)lax_is(status, infer_statuses[i]);
+}
+
 int resume_check_model(const struct resume *r, const char *model, struct err *e)
 {
 	if (!r->model[0] || strcmp(model, r->model) == 0)
@@ -95,7 +103,7 @@ int resume_check_model(const struct resume *r, const char *model, struct err *e)
 int resume_line(void *arg, const char *line, size_t n, uint64_t number, struct err *e)
 {
 	struct resume *r = arg;
-	struct span id;
+	struct span id, gen;
 	uint64_t key;
 
 	(void)number;
@@ -106,12 +114,14 @@ int resume_line(void *arg, const char *line, size_t n, uint64_t number, struct e
 		return -1;
 	if (read_key(rec_get(&r->rec, "infer_key"), &key) < 0)
 		return err_set(e, "type", "infer_key: missing: this is no output of e3-infer");
-	if (check_made_with(r, e) < 0)
+	gen = last_generation(&r->rec);
+	if (check_made_with(r, gen, e) < 0)
 		return -1;
 	id = (struct span){r->text.data, r->text.len};
 	if (!hashset_add(&r->ids, hash128(id.p, id.n)))
 		return err_set(e, "duplicate", "id: a line before has the same");
 	hashset_add(&r->done, id_and_key(id, key, &r->pair));
+	count_status(r, gen);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "infer/options.h"
 #include "json/rec.h"
 
 struct err;
@@ -26,8 +27,9 @@ struct carried {
 };
 
 struct resume {
-	struct hashset ids, done; /* of the ids; of ids with their keys */
-	struct carried *carried;  /* by id */
+	struct hashset ids, done;    /* of the ids; of ids with their keys */
+	uint64_t statuses[STATUS_N]; /* of each line's last answer */
+	struct carried *carried;     /* by id */
 	size_t ncarried, cap;
 	struct span sampling; /* what the lines must have been made with */
 	char model[256];      /* what they were made by; empty: none of them says it */

@@ -194,6 +194,15 @@ load infer
 	[ ! -s rej ]
 }
 
+@test "--stats tells how all answers in the output ended, and what this run was answered" {
+	serve --fault length@3
+	rows 5 >in
+	head -n 3 in | infer -q --concurrency 1 --stats st -o out
+	jq -e '.output_statuses == .statuses and .statuses.ok == 2 and .statuses.length == 1' st
+	infer -q --resume --stats st -o out in
+	jq -e '[.statuses, .output_statuses | [.ok, .length]] == [[2, 0], [4, 1]]' st
+}
+
 # ---- signals ----
 
 @test "SIGINT drains: what is in flight is finished, nothing else is begun" {

@@ -531,12 +531,18 @@ real() { # OUT MAKE'S...
 	[ "${lines[0]}" = "Not good: disk for states" ]
 	touch "$d/prompts.jsonl" "$d/answers.jsonl"
 	echo '{"out":100}' >"$d/prep.stats.json"
-	echo '{"out":90,"resumed":2,"statuses":{"ok":70,"length":20,"empty":0,"reasoning_only":0,"repetition":0,"unparsed":0}}' >"$d/infer.stats.json"
+	# a run that went on: the rejects and the ends are those of all its answers
+	echo '{"out":3,"resumed":89,"output_statuses":{"ok":70,"length":20,"empty":0,"reasoning_only":0,"repetition":0,"unparsed":0},"statuses":{"ok":2,"length":0,"empty":1,"reasoning_only":0,"repetition":0,"unparsed":0}}' >"$d/infer.stats.json"
 	seq 8 >"$d/infer.rejects.jsonl"
 	run pipelines/report/report "$T/out" "$T/table"
 	[[ "$output" == "Not good: rejected, cut by the limit"* ]]
 	[[ "$output" == *"B1_glaive               71.43    20.41     0.00     8.16"* ]]
 	grep -q '<td class=bad>22.2 %' "$T/out/report.html"
+	# at work again: its last 2,000 answers stand for all of them, whatever the statistics said before
+	rm "$d/answers.jsonl"
+	awk 'BEGIN { while (i++ < 10000) printf "{\"generations\":[{\"status\":\"%s\"}]}\n", i % 10 ? "ok" : "length" }' >"$d/answers.jsonl.part"
+	run pipelines/report/report "$T/out" "$T/table"
+	[[ "$output" == *"B1_glaive               89.93     9.99     0.00     0.08"* ]]
 	run pipelines/report/report "$T/none" "$T/table"
 	[ "$status" -eq 1 ]
 }
