@@ -207,6 +207,7 @@ struct run {
 	struct call *aborts; /* on their way */
 	uint64_t trials;
 	uint64_t total_bytes, read_bytes; /* of the input; total 0: not known */
+	uint64_t earlier_bytes;		  /* of those read: what an earlier run has settled */
 	int signals;			  /* descriptor */
 	struct counts n;
 	struct progress *progress;

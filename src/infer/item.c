@@ -134,12 +134,19 @@ static int read_id(struct item *it)
 	return rc;
 }
 
+/* An earlier run came to the verdict. */
+static void settle_again(struct run *r, struct item *it)
+{
+	r->earlier_bytes += it->job->line.n + 1;
+	settle(r, it);
+}
+
 static void carry(struct run *r, struct item *it, const struct carried *c)
 {
 	err_set(&it->job->err, c->class, "%s", c->reason);
 	it->job->verdict = FLOW_REJECT;
 	flow_reject_more(it->job, c->more);
-	settle(r, it);
+	settle_again(r, it);
 }
 
 /* The run ends before the output is touched, or where it stands. */
@@ -166,7 +173,7 @@ static int settle_earlier(struct run *r, struct item *it)
 	switch (resume_find(&r->resume, it->job->id, it->key)) {
 	case RESUME_DONE:
 		it->job->verdict = FLOW_RESUMED;
-		settle(r, it);
+		settle_again(r, it);
 		return 1;
 	case RESUME_CHANGED: changed(r, it); return 1;
 	case RESUME_NEW: break;

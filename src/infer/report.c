@@ -62,14 +62,14 @@ static void add_rate(struct buf *b, const struct run *r)
 	buf_adds(b, " tok/s");
 }
 
-/* By bytes of the input: what is done against what there is. */
+/* By bytes of the input: what is done against what there is. What was found done took no time. */
 static double time_left(const struct run *r, uint64_t done_here)
 {
-	uint64_t done = r->read_bytes - r->held_bytes;
+	uint64_t done = r->read_bytes - r->held_bytes, here = done - r->earlier_bytes;
 
-	if (r->total_bytes == 0 || done == 0 || done_here == 0 || r->total_bytes < done)
+	if (r->total_bytes == 0 || here == 0 || done_here == 0 || r->total_bytes < done)
 		return -1;
-	return elapsed(r) * (double)(r->total_bytes - done) / (double)done;
+	return elapsed(r) * (double)(r->total_bytes - done) / (double)here;
 }
 
 static void add_progress(struct buf *b, struct run *r)

@@ -13,7 +13,9 @@
 
 #include "base/err.h"
 #include "infer/infer.h"
+#include "infer/item.h"
 #include "infer/pace.h"
+#include "infer/report.h"
 #include "infer/result.h"
 
 static void the_longest_first(void **state)
@@ -284,6 +286,78 @@ static void finished_turns(void **state)
 	unlink(path);
 }
 
+static char said[4][200];
+static size_t nsaid;
+
+static void hear(const char *text)
+{
+	if (nsaid < 4)
+		snprintf(said[nsaid++], sizeof(said[0]), "%s", text);
+}
+
+static struct item *take(struct run *r)
+{
+	struct flow_held *held;
+	struct err e;
+
+	assert_int_equal(flow_next(r->flow, &held, &e), 1);
+	item_take(r, held);
+	return queue_first(&r->queue);
+}
+
+#define ASK(id) "{\"id\":\"" id "\",\"messages\":[{\"role\":\"user\",\"content\":\"q\"}]}"
+
+/* Of ten records seven were done; one took 10 s, two are left. */
+static void the_time_that_is_left(void **state)
+{
+	static const char record[] = ASK("0");
+	char path[] = "input-XXXXXX";
+	const char *file = path;
+	struct options o;
+	struct run r = {.o = &o, .say = hear, .now = 10000};
+	struct buf line = {0}, id = {0};
+	struct item *it = NULL;
+	struct err e = {0};
+	int fd = mkstemp(path);
+
+	(void)state;
+	infer_defaults(&o);
+	o.flow.files = (struct opt_list){.v = &file, .n = 1};
+	r.progress = progress_open(PROGRESS_OFF);
+	for (int i = 0; i < 10; i++) {
+		buf_reset(&line);
+		buf_addf(&line, ASK("%d"), i);
+		buf_reset(&id);
+		buf_add_hex64(&id, resume_key((struct span){line.data, line.len}, SPAN("")));
+		buf_addf(&id, "%d", i);
+		if (i < 7) {
+			hashset_add(&r.resume.ids, hash128(id.data + 16, 1));
+			hashset_add(&r.resume.done, hash128(id.data, id.len));
+		}
+		buf_addc(&line, '\n');
+		assert_int_equal(write(fd, line.data, line.len), line.len);
+	}
+	close(fd);
+	r.total_bytes = 10 * sizeof(record);
+	r.flow = flow_open("e3-infer", &o.flow, &e);
+	if (!r.flow)
+		fail_msg("%s", e.msg);
+	for (int i = 0; i < 8; i++)
+		it = take(&r);
+	assert_non_null(it);
+	queue_take(&r.queue, it);
+	item_out(&r, it);
+	report_state(&r);
+	assert_string_equal(said[0], "8 done, 0 in flight, 0 tok/s, 20 s left");
+	flow_abort(r.flow);
+	unlink(path);
+	queue_free(&r.queue);
+	resume_free(&r.resume);
+	progress_close(r.progress);
+	buf_free(&line);
+	buf_free(&id);
+}
+
 static void keys(void **state)
 {
 	uint64_t k = resume_key(SPAN("{\"id\":1}"), SPAN("p"));
@@ -341,6 +415,7 @@ int main(void)
 	    cmocka_unit_test(the_done_set),
 	    cmocka_unit_test(carried_rejects),
 	    cmocka_unit_test(finished_turns),
+	    cmocka_unit_test(the_time_that_is_left),
 	    cmocka_unit_test(keys),
 	    cmocka_unit_test(pauses),
 	    cmocka_unit_test(the_retry_budget),
