@@ -36,6 +36,7 @@ struct endpoint *endpoint_new(const char *url)
 	ep->facts = ep->asked = (struct serve_facts)SERVE_FACTS_NONE;
 	ep->probe = (struct call){.kind = CALL_PROBE, .ep = ep};
 	ep->metrics = (struct call){.kind = CALL_METRICS, .ep = ep};
+	ep->preemptions = -1;
 	return ep;
 }
 

@@ -146,9 +146,9 @@ struct endpoint {
 	struct call metrics;
 	struct serve_load load;
 	uint64_t metrics_at, hold_until, moved_at;
-	double preemptions, generated;
-	uint64_t made_at; /* when the tokens made last grew */
-	int blind;	  /* it has no metrics */
+	double preemptions, generated; /* so far; preemptions -1: not known */
+	uint64_t made_at;	       /* when the tokens made last grew */
+	int blind;		       /* it has no metrics */
 	/* counts */
 	uint64_t ok, failed, outages, prompt_tokens, completion_tokens;
 };

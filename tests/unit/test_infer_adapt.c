@@ -36,16 +36,18 @@ static void the_controller(void **state)
 {
 	static const struct {
 		const char *name, *load;
-		double before, want;
+		double before, preempted, want;
 	} table[] = {
-	    {"room: one more", LOAD(10, 0, 0.5, 0), 10, 11},
-	    {"room: 5% more", LOAD(60, 0, 0.5, 0), 60, 63},
-	    {"never above the limit", LOAD(100, 0, 0.5, 0), 100, 100},
-	    {"a few that wait are wanted", LOAD(20, 2, 0.5, 0), 20, 20},
-	    {"what waits is too much", LOAD(20, 30, 0.5, 0), 50, 20},
-	    {"never below one", LOAD(20, 90, 0.5, 0), 50, 1},
-	    {"the cache is full: no growth", LOAD(20, 0, 0.95, 0), 20, 20},
-	    {"pushed out of the cache", LOAD(50, 0, 0.99, 3), 50, 40},
+	    {"room: one more", LOAD(10, 0, 0.5, 0), 10, 0, 11},
+	    {"room: 5% more", LOAD(60, 0, 0.5, 0), 60, 0, 63},
+	    {"never above the limit", LOAD(100, 0, 0.5, 0), 100, 0, 100},
+	    {"a few that wait are wanted", LOAD(20, 2, 0.5, 0), 20, 0, 20},
+	    {"what waits is too much", LOAD(20, 30, 0.5, 0), 50, 0, 20},
+	    {"never below one", LOAD(20, 90, 0.5, 0), 50, 0, 1},
+	    {"the cache is full: no growth", LOAD(20, 0, 0.95, 0), 20, 0, 20},
+	    {"pushed out of the cache", LOAD(50, 0, 0.99, 3), 50, 2, 40},
+	    {"as often as before", LOAD(50, 0, 0.99, 3), 50, 3, 50},
+	    {"at the first look: before this run", LOAD(50, 0, 0.99, 3), 50, -1, 50},
 	};
 	struct options o = {.adaptive = 1};
 
@@ -57,6 +59,8 @@ static void the_controller(void **state)
 		ep->state = EP_UP;
 		ep->limit = 100;
 		ep->allowed = table[i].before;
+		if (table[i].preempted >= 0)
+			ep->preemptions = table[i].preempted;
 		tell(&r, ep, table[i].load);
 		if (ep->allowed != table[i].want)
 			fail_msg("%s: %f", table[i].name, ep->allowed);
@@ -74,6 +78,7 @@ static void holds_after_a_preemption(void **state)
 	ep->state = EP_UP;
 	ep->limit = 100;
 	ep->allowed = 50;
+	ep->preemptions = 2;
 	tell(&r, ep, LOAD(50, 0, 0.5, 3));
 	assert_true(ep->allowed == 40);
 	r.now += 5000;
