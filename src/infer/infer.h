@@ -144,7 +144,6 @@ struct endpoint {
 	size_t streak; /* errors answered since its last good answer */
 	/* controller */
 	struct call metrics;
-	struct serve_load load;
 	uint64_t metrics_at, hold_until, moved_at;
 	double preemptions, generated; /* so far; preemptions -1: not known */
 	uint64_t made_at;	       /* when the tokens made last grew */
