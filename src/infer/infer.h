@@ -91,7 +91,8 @@ struct item {
 	struct endpoint *ep;	      /* where it is, or was last: a conversation stays there */
 	/* poison */
 	unsigned crashes, lone_deaths;
-	int alone; /* it has, or had when its attempt ended, its server to itself */
+	int alone;		 /* it has, or had when its attempt ended, its server to itself */
+	struct carried *carried; /* its reject of an earlier run, or NULL */
 	/* why the last attempt failed, for the reject */
 	struct serve_outcome outcome;
 	int status;

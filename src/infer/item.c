@@ -47,8 +47,12 @@ static void settle(struct run *r, struct item *it)
 	if (rc < 0) {
 		flow_forget(it->held); /* unsettled, for a later run */
 		infer_fail(r, &e);
-	} else if (flow_release(r->flow, it->held, &e) < 0) {
-		infer_fail(r, &e);
+	} else {
+		/* what waits for its turn may never be written */
+		if (it->carried && !(out && r->o->ordered))
+			it->carried->settled = 1;
+		if (flow_release(r->flow, it->held, &e) < 0)
+			infer_fail(r, &e);
 	}
 	item_free(r, it);
 }
@@ -167,9 +171,11 @@ static void changed(struct run *r, struct item *it)
 /* What an earlier run says of the record. 1: it is settled. */
 static int settle_earlier(struct run *r, struct item *it)
 {
-	const struct carried *c = resume_carried(&r->resume, it->job->id, it->key);
+	struct carried *c = it->carried = resume_carried(&r->resume, it->job->id);
 	struct span turns;
 
+	if (c && c->key != it->key)
+		c = NULL;
 	switch (resume_find(&r->resume, it->job->id, it->key)) {
 	case RESUME_DONE:
 		it->job->verdict = FLOW_RESUMED;

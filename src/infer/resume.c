@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "io/flow.h"
 #include "io/lines.h"
 #include "serve/lax.h"
 
@@ -193,28 +194,27 @@ static int by_id_and_order(const void *a, const void *b)
 	return c ? c : x->order < y->order ? -1 : 1;
 }
 
-/* One that tells nothing of a record that a server had is passed over: the input has it again. So
- * is one of a record that was answered since. */
-static void take_reject(struct resume *r, const struct line *line)
+/* 1: v is the reject, r->text its record's id. One that tells nothing of a record that a server had
+ * is passed over: the input has it again. So is one of a record that was answered since. */
+static int read_reject(struct resume *r, const struct line *line, struct span *v, uint64_t *key)
 {
-	struct span v;
 	struct err ignored;
-	uint64_t key;
 
 	buf_reset(&r->text);
 	if (line->toolong || rec_parse(&r->rec, line->p, line->n, &ignored) < 0 ||
 	    rec_str(&r->rec, "id", &r->text, &ignored) < 0 ||
 	    hashset_has(&r->ids, hash128(r->text.data, r->text.len)))
-		return;
-	v = rec_get(&r->rec, "reject");
-	if (!span_is_null(v) && read_key(lax_get(v, "infer_key"), &key) == 0)
-		add_carried(r, v, key);
+		return 0;
+	*v = rec_get(&r->rec, "reject");
+	return !span_is_null(*v) && read_key(lax_get(*v, "infer_key"), key) == 0;
 }
 
 int resume_rejects(struct resume *r, const char *path, struct err *e)
 {
 	struct lines *l = NULL;
 	struct line line;
+	struct span reject;
+	uint64_t key;
 	int rc = 0;
 
 	if (access(path, F_OK) < 0)
@@ -223,9 +223,49 @@ int resume_rejects(struct resume *r, const char *path, struct err *e)
 	if (!l)
 		return -1;
 	while ((rc = lines_next(l, &line, e)) > 0)
-		take_reject(r, &line);
+		if (read_reject(r, &line, &reject, &key))
+			add_carried(r, reject, key);
 	if (r->ncarried)
 		qsort(r->carried, r->ncarried, sizeof(*r->carried), by_id_and_order);
+	lines_close(l);
+	return rc;
+}
+
+/* What fails here, the flow's end finds too; that they are too many has been said. */
+static void reject_again(
+    struct flow *flow, const struct line *line, struct span reject, const struct carried *c)
+{
+	char *file = text_of(lax_get(reject, "file"));
+	struct flow_job job = {.line = {line->p, line->n},
+	    .file = file,
+	    .number = (uint64_t)lax_int(lax_get(reject, "line"), 0),
+	    .verdict = FLOW_REJECT,
+	    .object = 1};
+	struct err ignored;
+
+	err_set(&job.err, c->class, "%s", c->reason);
+	flow_reject_more(&job, c->more);
+	flow_settle_held(flow, &job, &ignored);
+	buf_free(&job.more);
+	free(file);
+}
+
+int resume_keep_rejects(struct resume *r, const char *path, struct flow *flow, struct err *e)
+{
+	struct lines *l = lines_open(&path, 1, 0, e);
+	struct line line;
+	struct span reject;
+	uint64_t key;
+	int rc = l ? 1 : -1;
+
+	while (rc > 0 && (rc = lines_next(l, &line, e)) > 0) {
+		const struct carried *c = NULL;
+
+		if (read_reject(r, &line, &reject, &key))
+			c = resume_carried(r, (struct span){r->text.data, r->text.len});
+		if (c && !c->settled)
+			reject_again(flow, &line, reject, c);
+	}
 	lines_close(l);
 	return rc;
 }
@@ -242,7 +282,7 @@ enum resume_found resume_find(const struct resume *r, struct span id, uint64_t k
 	return found;
 }
 
-const struct carried *resume_carried(const struct resume *r, struct span id, uint64_t key)
+struct carried *resume_carried(const struct resume *r, struct span id)
 {
 	struct carried want = {.id = hash128(id.p, id.n)}, *found;
 
@@ -253,7 +293,7 @@ const struct carried *resume_carried(const struct resume *r, struct span id, uin
 		return NULL;
 	while (found + 1 < r->carried + r->ncarried && by_id(found, found + 1) == 0)
 		found++;
-	return found->key == key ? found : NULL;
+	return found;
 }
 
 void resume_free(struct resume *r)

@@ -15,6 +15,7 @@
 #include "json/rec.h"
 
 struct err;
+struct flow;
 
 struct carried {
 	struct hash128 id;
@@ -24,6 +25,7 @@ struct carried {
 	char *class, *reason;
 	char *more;	/* the further members of its reject, as JSON text */
 	char *progress; /* turns that were finished (conv_progress), or NULL */
+	int settled;	/* this run came to a verdict, and has written it */
 };
 
 struct resume {
@@ -44,10 +46,14 @@ int resume_line(void *resume, const char *line, size_t n, uint64_t number, struc
 int resume_check_model(const struct resume *r, const char *model, struct err *e);
 /* The rejects file of the earlier run; none is no error. */
 int resume_rejects(struct resume *r, const char *path, struct err *e);
+/* Of a run that ends early: hands those that it did not settle to its own rejects, which replace the
+ * file. */
+int resume_keep_rejects(struct resume *r, const char *path, struct flow *flow, struct err *e);
 
 enum resume_found { RESUME_NEW, RESUME_DONE, RESUME_CHANGED };
 enum resume_found resume_find(const struct resume *r, struct span id, uint64_t key);
-const struct carried *resume_carried(const struct resume *r, struct span id, uint64_t key);
+/* Whatever its key. */
+struct carried *resume_carried(const struct resume *r, struct span id);
 void resume_free(struct resume *r);
 
 /* infer_key: of the record as read and of all that shapes its answer. */

@@ -343,6 +343,15 @@ static int reader_left(const struct run *r)
 	return r->failed && err_is_pipe(&r->e);
 }
 
+/* A run with rejects replaces the file of the one before, also when it ends early. */
+static void keep_rejects(struct run *r)
+{
+	struct err ignored;
+
+	if (r->flow && r->resume.ncarried && flow_totals(r->flow).rejected > 0)
+		resume_keep_rejects(&r->resume, r->o->flow.rejects, r->flow, &ignored);
+}
+
 /* FILE.part stays, to be resumed. */
 static int give_up(struct run *r, struct err *e)
 {
@@ -351,6 +360,7 @@ static int give_up(struct run *r, struct err *e)
 	farewell(r);
 	if (!r->failed)
 		doubt_write(r);
+	keep_rejects(r);
 	if (r->flow && !reader_left(r)) {
 		report_summary(r);
 		if (r->signal)

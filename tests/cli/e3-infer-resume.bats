@@ -194,6 +194,38 @@ load infer
 	[ ! -s rej ]
 }
 
+@test "a run that is stopped keeps the rejects that it did not come to" {
+	rows 6 >in
+	serve --fault 400@2 --fault 400@6 --fault 400@7
+	infer -q --concurrency 1 --rejects rej -o out in
+	[ "$(jq -r .id rej | tr -d '\n')" = d/1d/5d/6 ]
+	cp rej before
+	stop "$PID"
+	# the last two behind two that are new, of which the first stalls
+	{ head -n 4 in; rows 8 | tail -n 2; tail -n 2 in; } >more
+	mv more in
+	serve --fault stall@2
+	infer --concurrency 1 --window 1 --resume --rejects rej -o out in 2>err &
+	I=$!
+	said '1 at once'
+	tells '3 done, 1 rejected, 1 in flight'
+	kill -TERM $I
+	said 'stopping: '
+	kill -TERM $I
+	ends
+	[ "$RC" -eq 143 ]
+	cmp before rej
+	# so does one that has too many
+	run -1 infer -q --resume --max-rejects 0 --rejects rej -o out in
+	[[ $output == *"more than 0 rejects"* ]]
+	cmp before rej
+	stop "$PID"
+	serve
+	infer --resume --rejects rej -o out in 2>err
+	grep -q '8 in = 2 out + 3 rejected (refused 3) + 3 resumed' err
+	once 8 out rej
+}
+
 @test "--stats tells how all answers in the output ended, and what this run was answered" {
 	serve --fault length@3
 	rows 5 >in

@@ -221,15 +221,16 @@ static void carried_rejects(void **state)
 	unlink(path);
 	assert_int_equal(r.ncarried, 2);
 	assert_int_equal(resume_rejects(&r, path, &e), 0); /* none is no error */
-	c = resume_carried(&r, SPAN("a"), 1);
+	assert_null(resume_carried(&r, SPAN("c")));
+	c = resume_carried(&r, SPAN("a"));
 	assert_non_null(c);
+	assert_true(c->key == 1);
 	assert_int_equal(c->permanent, 1);
 	assert_string_equal(c->class, "refused");
 	assert_string_equal(
 	    c->more, "\"status\":400,\"infer_key\":\"0000000000000001\",\"permanent\":true");
 	assert_null(c->progress);
-	assert_null(resume_carried(&r, SPAN("a"), 2));
-	c = resume_carried(&r, SPAN("b"), 2);
+	c = resume_carried(&r, SPAN("b"));
 	assert_non_null(c);
 	assert_int_equal(c->permanent, 0);
 	assert_string_equal(c->progress, "{\"next\":1}");
