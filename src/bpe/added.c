@@ -50,6 +50,14 @@ static int32_t new_child(struct added *a, int32_t parent, unsigned char c)
 	return i;
 }
 
+static int space_at(struct span text, size_t at)
+{
+	uint32_t cp;
+
+	return at < text.n && utf8_decode(text.p + at, text.n - at, &cp) &&
+	       (uni_class(cp) & CP_SPACE);
+}
+
 void added_put(struct added *a, struct added_token t, const char *name)
 {
 	int32_t at = -1;
@@ -67,26 +75,32 @@ void added_put(struct added *a, struct added_token t, const char *name)
 	a->node[at].token = (int32_t)a->n;
 	a->token = xgrow(a->token, &a->cap, a->n + 1, sizeof(*a->token));
 	a->token[a->n++] = t;
+	a->words |= (t.flags & ADDED_SINGLE_WORD) != 0;
+	a->blanks |= space_at((struct span){name, t.n}, 0);
 }
 
-/* The longest token that p[0..n) begins with, or NULL. */
-static const struct added_token *longest(const struct added *a, const char *p, size_t n)
+/* The longest token that p[0..n) begins with, or NULL. *looked is how many bytes say so; n + 1 where
+ * the end does. */
+static const struct added_token *longest(
+    const struct added *a, const char *p, size_t n, size_t *looked)
 {
 	int32_t at = -1, found = -1;
+	size_t k = 0;
 
-	for (size_t k = 0; k < n; k++) {
-		at = child_of(a, at, (unsigned char)p[k]);
-		if (at < 0)
-			break;
-		if (a->node[at].token >= 0)
+	do {
+		at = k < n ? child_of(a, at, (unsigned char)p[k]) : -1;
+		k++;
+		if (at >= 0 && a->node[at].token >= 0)
 			found = a->node[at].token;
-	}
+	} while (at >= 0 && a->node[at].child >= 0);
+	*looked = k;
 	return found < 0 ? NULL : &a->token[found];
 }
 
 const struct added_token *added_find(const struct added *a, const char *name, size_t n)
 {
-	const struct added_token *t = longest(a, name, n);
+	size_t looked;
+	const struct added_token *t = longest(a, name, n, &looked);
 
 	return t && t->n == n ? t : NULL;
 }
@@ -114,12 +128,10 @@ static int stands_alone(struct span text, size_t begin, size_t end)
 	return !word_at(text, end);
 }
 
-static int space_at(struct span text, size_t at)
+static void look_at(struct added_match *m, size_t end)
 {
-	uint32_t cp;
-
-	return at < text.n && utf8_decode(text.p + at, text.n - at, &cp) &&
-	       (uni_class(cp) & CP_SPACE);
+	if (end > m->reach)
+		m->reach = end;
 }
 
 static void take_blanks(struct span text, unsigned flags, size_t taken, struct added_match *m)
@@ -135,6 +147,9 @@ static void take_blanks(struct span text, unsigned flags, size_t taken, struct a
 			m->end = taken;
 		while (space_at(text, m->end))
 			m->end += utf8_len(text.p + m->end, text.n - m->end);
+		look_at(m, m->end + 1);
+		if (m->end < text.n)
+			look_at(m, m->end + utf8_len(text.p + m->end, text.n - m->end));
 	}
 }
 
@@ -163,18 +178,19 @@ static size_t find_start(
 
 int added_next(const struct added *a, struct span text, struct added_match *m)
 {
-	size_t at = m->next, taken = m->end;
+	size_t at = m->next, taken = m->end, looked;
 	const struct added_token *t;
 
 	if (a->n == 0)
 		return 0;
 	for (; (at = find_start(a, text, at, m)) < text.n; at++) {
-		t = longest(a, text.p + at, text.n - at);
+		t = longest(a, text.p + at, text.n - at, &looked);
+		look_at(m, at + looked);
 		if (!t)
 			continue;
 		m->id = t->id;
 		m->flags = t->flags;
-		m->begin = at;
+		m->begin = m->name = at;
 		m->end = m->next = at + t->n;
 		if (!(t->flags & ADDED_SINGLE_WORD) || stands_alone(text, at, at + t->n)) {
 			take_blanks(text, t->flags, taken, m);

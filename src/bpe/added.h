@@ -44,6 +44,8 @@ struct added {
 	int32_t first[256];
 	unsigned char start[ADDED_FIRST]; /* the first bytes, if they are not more than that */
 	size_t starts;
+	int words;  /* some token has ADDED_SINGLE_WORD */
+	int blanks; /* some token begins with white space */
 };
 
 void added_init(struct added *a);
@@ -57,7 +59,9 @@ struct added_match {
 	int32_t id;
 	unsigned flags;
 	size_t begin, end;	  /* what it takes of the text, white space included */
-	size_t next;		  /* where to look on */
+	size_t name, next;	  /* its name's place; behind it the search goes on */
+	size_t reach;		  /* bytes that the search has looked at, the text's end being one;
+				   * single_word looks at more */
 	size_t seen[ADDED_FIRST]; /* where each first byte stands next; old if before next */
 };
 

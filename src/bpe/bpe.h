@@ -58,10 +58,12 @@ int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struc
 /* An added token that bpe_encode found in a text. */
 struct bpe_mark {
 	int32_t id;
-	size_t number;	   /* among the ids that were appended */
-	size_t begin, end; /* its bytes, with the white space that it takes */
-	int minds_next;	   /* whether and how far it is there depends on the character behind it */
-	int moved;	   /* it stands where the text was changed before it was encoded */
+	size_t number;	       /* among the ids that were appended */
+	size_t begin, end;     /* its bytes, with the white space that it takes */
+	size_t name, name_end; /* those of its name alone */
+	/* What is found up to `end` is found in every text that begins with so many bytes of this
+	 * one, and what is behind `end` may be encoded by itself. SIZE_MAX: there is no saying. */
+	size_t reach;
 };
 
 /* Those of the last bpe_encode, in order; they live until the next. */

@@ -69,13 +69,21 @@ static struct noted noted(const struct encoding *x)
 	return (struct noted){x->starts ? x->starts->n : 0, x->w->marks};
 }
 
+/* Whether what is found behind a match may hang on what is before its end: single_word looks at the
+ * character before, and the white space that a match takes may be the start of the next. */
+static int is_tied(const struct bpe *b, const struct added_match *m)
+{
+	return b->raw.words || b->normal.words ||
+	       (m->end > m->next && (b->raw.blanks || b->normal.blanks));
+}
+
 static void put(struct encoding *x, const struct added_match *m)
 {
 	struct bpe_work *w = x->w;
 
 	w->mark = xgrow(w->mark, &w->mark_cap, w->marks + 1, sizeof(*w->mark));
-	w->mark[w->marks++] =
-	    (struct bpe_mark){m->id, x->ids->n - x->base, m->begin, m->end, m->flags != 0, 0};
+	w->mark[w->marks++] = (struct bpe_mark){m->id, x->ids->n - x->base, m->begin, m->end,
+	    m->name, m->next, is_tied(x->b, m) ? SIZE_MAX : m->reach};
 	ints_push(x->ids, m->id);
 	if (x->starts)
 		ints_push(x->starts, (int32_t)m->begin);
@@ -89,9 +97,23 @@ static void shift(struct encoding *x, struct noted since, size_t base)
 	for (size_t i = since.starts; x->starts && i < x->starts->n; i++)
 		x->starts->v[i] += (int32_t)base;
 	for (size_t i = since.marks; i < x->w->marks; i++) {
-		x->w->mark[i].begin += base;
-		x->w->mark[i].end += base;
+		struct bpe_mark *k = &x->w->mark[i];
+
+		k->begin += base;
+		k->end += base;
+		k->name += base;
+		k->name_end += base;
+		if (k->reach < SIZE_MAX)
+			k->reach += base;
 	}
+}
+
+/* The added tokens noted since hang on so many bytes at least. */
+static void reach_to(struct encoding *x, struct noted since, size_t reach)
+{
+	for (size_t i = since.marks; i < x->w->marks; i++)
+		if (x->w->mark[i].reach < reach)
+			x->w->mark[i].reach = reach;
 }
 
 /* The places noted since are offsets in a changed text: makes them offsets in the text it came
@@ -99,7 +121,7 @@ static void shift(struct encoding *x, struct noted since, size_t base)
 static void move_back(
     struct encoding *x, struct noted since, const struct moves *m, size_t changed, size_t n)
 {
-	size_t hint = 0;
+	size_t hint = 0, other = 0;
 
 	for (size_t i = since.starts; x->starts && i < x->starts->n; i++)
 		x->starts->v[i] = (int32_t)moves_origin(m, (size_t)x->starts->v[i], &hint);
@@ -109,7 +131,8 @@ static void move_back(
 
 		k->begin = moves_origin(m, k->begin, &hint);
 		k->end = k->end == changed ? n : moves_origin(m, k->end, &hint);
-		k->moved = 1;
+		k->name = moves_origin(m, k->name, &other);
+		k->name_end = k->name_end == changed ? n : moves_origin(m, k->name_end, &other);
 	}
 }
 
@@ -152,6 +175,7 @@ static void encode_around(struct encoding *x, const struct added *a, struct span
 			if (n > 0)
 				between(x, (struct span){text.p + from, n});
 			shift(x, before, from);
+			reach_to(x, before, m.reach);
 		}
 		if (more) {
 			put(x, &m);
@@ -172,12 +196,14 @@ static void encode_between_raw(struct encoding *x, struct span text)
 
 	if (!x->b->nfc || nfc_quick(text.p, text.n) == text.n) {
 		encode_normalized(x, text);
-		return;
+	} else {
+		buf_reset(&w->normal);
+		nfc_apply(&w->normal, &w->norms, text.p, text.n);
+		encode_normalized(x, (struct span){w->normal.data, w->normal.len});
+		move_back(x, before, &w->norms, w->normal.len, text.n);
 	}
-	buf_reset(&w->normal);
-	nfc_apply(&w->normal, &w->norms, text.p, text.n);
-	encode_normalized(x, (struct span){w->normal.data, w->normal.len});
-	move_back(x, before, &w->norms, w->normal.len, text.n);
+	if (x->b->nfc) /* marks behind a character change it, however many stand between */
+		reach_to(x, before, SIZE_MAX);
 }
 
 static void encode_slice(struct encoding *x, struct span text)
@@ -234,6 +260,7 @@ int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struc
 	struct encoding x = {b, w, ids, starts, t.flags, ids->n};
 	struct span text = {t.p, t.n};
 	size_t ok = utf8_valid(t.p, t.n);
+	const int cut = t.flags & BPE_HF_COMPAT && b->cuts;
 	struct noted before;
 
 	w->marks = 0;
@@ -244,11 +271,13 @@ int bpe_encode(const struct bpe *b, struct bpe_work *w, struct bpe_text t, struc
 		return err_set(e, "utf8", "not UTF-8 at byte %zu", ok + 1);
 	if (ok < t.n)
 		text = repair(w, text);
-	if (t.flags & BPE_HF_COMPAT && b->cuts)
+	if (cut)
 		encode_cut(&x, text);
 	else
 		encode_slice(&x, text);
 	if (ok < t.n)
 		move_back(&x, before, &w->repairs, w->repaired.len, t.n);
+	if (cut || ok < t.n)
+		reach_to(&x, before, SIZE_MAX);
 	return 0;
 }

@@ -1,17 +1,16 @@
 /* Rendered text to ids.
  *
  * Prompts of one conversation begin alike, so the last prompt's text and ids are kept: the ids of
- * the common part stand, up to the last added token in it, and only the rest is encoded. That is
- * exact because the encoder cuts text at added tokens before anything else, and none of the
- * tokenizers in use has an added token that begins with another. */
+ * the common part stand, up to the last added token in it that no other text behind the common part
+ * could undo (bpe_mark's reach), and only the rest is encoded. That is exact because the encoder
+ * cuts text at added tokens before anything else. */
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "chat/impl.h"
 
-#define BLOCK	       4096
-#define CHAR_MAX_BYTES 4
+#define BLOCK 4096
 
 /* From byte i on, where a and b differ or end. */
 static size_t common_prefix(const char *a, const char *b, size_t i, size_t n)
@@ -23,12 +22,6 @@ static size_t common_prefix(const char *a, const char *b, size_t i, size_t n)
 	return i;
 }
 
-/* Whether the ids through m are those of the text before m.end whatever is behind byte `same`. */
-static int is_border(const struct bpe_mark *m, size_t same)
-{
-	return !m->moved && m->end + (m->minds_next ? CHAR_MAX_BYTES : 0) <= same;
-}
-
 /* Keeps the text and the ids of the common part, of which `same` bytes are known to be so; returns
  * where the text to be encoded begins. */
 static size_t keep_common(struct chat_work *w, const struct buf *text, size_t same)
@@ -38,7 +31,7 @@ static size_t keep_common(struct chat_work *w, const struct buf *text, size_t sa
 
 	same = common_prefix(w->text.data, text->data, same < n ? same : n, n);
 	w->text.len = same;
-	while (k > 0 && !is_border(&m[k - 1], same))
+	while (k > 0 && m[k - 1].reach > same)
 		k--;
 	w->marks.n = k;
 	w->ids.n = k > 0 ? m[k - 1].number + 1 : 0;
@@ -82,6 +75,10 @@ static void add_marks(struct chat_work *w, struct marks *to, size_t number, size
 		m.number += number;
 		m.begin += from;
 		m.end += from;
+		m.name += from;
+		m.name_end += from;
+		if (m.reach < SIZE_MAX)
+			m.reach += from;
 		to->v[to->n++] = m;
 	}
 }
@@ -160,9 +157,9 @@ int chat_encode_prompt(struct chat_work *w, unsigned how, struct err *e)
 	struct rest r = {&w->prompt, 0, how & ENC_HF_COMPAT ? BPE_HF_COMPAT : 0, &w->ids,
 	    how & ENC_STARTS ? &w->starts : NULL, &w->marks};
 
-	/* the wrapper's cuts count from the start of a stretch, and equal bytes may be template
-	 * text in one prompt and a message's in another: nothing is kept then */
-	if (how == w->how && !(how & (ENC_NO_SPECIAL_IN_CONTENT | ENC_HF_COMPAT)))
+	/* equal bytes may be template text in one prompt and a message's in another: nothing is kept
+	 * then */
+	if (how == w->how && !(how & ENC_NO_SPECIAL_IN_CONTENT))
 		r.from = keep_common(w, text, same);
 	else
 		forget_prompt(w);

@@ -118,9 +118,9 @@ static void check_marks(const struct bpe *b, const struct bpe_work *w, struct sp
 		check(m[k].begin >= done && m[k].begin == (size_t)starts->v[m[k].number]);
 		check(m[k].end == (next < ids->n ? (size_t)starts->v[next] : text.n));
 		check(bpe_is_special(b, m[k].id));
-		if (!m[k].moved && !m[k].minds_next)
-			check(m[k].end - m[k].begin == name.n &&
-			      memcmp(text.p + m[k].begin, name.p, name.n) == 0);
+		if (m[k].reach < SIZE_MAX)
+			check(m[k].reach >= m[k].end && m[k].name_end - m[k].name == name.n &&
+			      memcmp(text.p + m[k].name, name.p, name.n) == 0);
 	}
 }
 

@@ -174,53 +174,6 @@ static void encodes_by_the_file(void **state)
 	}
 }
 
-/* NUMBER:ID@BEGIN-END, with what it minds and whether it was moved. */
-static void marks_added_tokens(void **state)
-{
-	static const struct {
-		const char *name;
-		struct folder folder;
-		const char *text, *marks;
-	} rows[] = {
-	    {"none", {0}, "ab", ""},
-	    {"plain", {.top = MORE("")}, "a<e><e>b<e>", "1:256@1-4 2:256@4-7 4:256@8-11"},
-	    {"blanks", {.top = MORE(",\"lstrip\":true,\"rstrip\":true")}, "a \t<e>\n <e>b",
-		"1:256@1-8 next 2:256@8-11 next"},
-	    {"words", {.top = MORE(",\"single_word\":true")}, "a<e> <e>", "5:256@5-8 next"},
-	    {"normalized",
-		{.top = NFC
-		    ",\"added_tokens\":[{\"id\":256,\"content\":\"\u212b\",\"normalized\":true}]"},
-		"xA\u030ayA\u030a", "1:256@1-4 moved 3:256@5-8 moved"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < LEN(rows); i++) {
-		struct err e = {0};
-		struct bpe *m = open_folder(&rows[i].folder, &e);
-		struct bpe_work *w = bpe_work_open(m);
-		struct bpe_text t = {rows[i].text, strlen(rows[i].text), 0};
-		struct ints ids = {0};
-		struct buf got = {0};
-		const struct bpe_mark *k;
-		size_t n;
-
-		for (int round = 0; round < 2; round++) { /* behind ids that are there already */
-			assert_int_equal(bpe_encode(m, w, t, &ids, NULL, &e), 0);
-			k = bpe_marks(w, &n);
-			buf_reset(&got);
-			for (size_t j = 0; j < n; j++)
-				buf_addf(&got, "%s%zu:%d@%zu-%zu%s%s", j ? " " : "", k[j].number,
-				    (int)k[j].id, k[j].begin, k[j].end,
-				    k[j].minds_next ? " next" : "", k[j].moved ? " moved" : "");
-			assert_bytes(rows[i].name, got.data, got.len, rows[i].marks);
-		}
-		ints_free(&ids);
-		buf_free(&got);
-		bpe_work_close(w);
-		bpe_close(m);
-	}
-}
-
 /* A token of blanks that takes the blanks around it: none is looked at for each match anew, or this
  * takes minutes. */
 static void blanks_take_linear_time(void **state)
@@ -581,7 +534,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(encodes_by_the_file),
-	    cmocka_unit_test(marks_added_tokens),
 	    cmocka_unit_test(blanks_take_linear_time),
 	    cmocka_unit_test(refuses_by_name),
 	    cmocka_unit_test(lists_what_it_knows),
