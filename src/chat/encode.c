@@ -89,7 +89,7 @@ static int add_plain(struct chat_work *w, const struct rest *r, size_t from, siz
 	size_t number = r->ids->n, first = r->starts ? r->starts->n : 0;
 	struct bpe_text t;
 
-	if (from == end)
+	if (from >= end) /* a name may begin in white space that the one before took */
 		return 0;
 	t = (struct bpe_text){r->text->text.data + from, end - from, r->flags | more};
 	if (bpe_encode(w->c->bpe, w->bpe, t, r->ids, r->starts, e) < 0)
@@ -101,8 +101,8 @@ static int add_plain(struct chat_work *w, const struct rest *r, size_t from, siz
 	return 0;
 }
 
-/* Special strings count only where the template wrote them: the text is cut at those and each
- * piece between is encoded with none allowed. */
+/* Special strings count only where the template wrote them, whoever wrote the white space that they
+ * take: the text is cut at those and each piece between is encoded with none allowed. */
 static int add_pieces(struct chat_work *w, const struct rest *r, struct err *e)
 {
 	const size_t end = r->text->text.len;
@@ -116,7 +116,7 @@ static int add_pieces(struct chat_work *w, const struct rest *r, struct err *e)
 	for (size_t k = 0; k < w->some_marks.n; k++) {
 		const struct bpe_mark *m = &w->some_marks.v[k];
 
-		if (!from_template(r->text, m->begin, m->end, &run))
+		if (!from_template(r->text, m->name, m->name_end, &run))
 			continue;
 		if (add_plain(w, r, at, m->begin, BPE_NO_SPECIAL, e) < 0)
 			return -1;

@@ -109,10 +109,55 @@ static void keeps_no_more_than_stands(void **state)
 	}
 }
 
+/* The template's marks are marks, also where a message's blanks stand before and behind them. */
+static void cuts_at_the_template_s_marks(void **state)
+{
+	static const struct {
+		const char *added, *text[2][3]; /* each by message, template, message */
+		const char *ids;
+	} cuts[] = {
+	    {"[" TOK(256, "<e>", "") "]", {{"a ", "<e>", " b"}, {"<e>", "<e>", ""}},
+		"97 32 256 32 98 60 101 62 256"},
+	    {"[" TOK(256, "<e>", ",\"lstrip\":true,\"rstrip\":true") "]",
+		{{"a ", "<e>", " b"}, {"<e>x ", "<e>", ""}}, "97 256 98 60 101 62 120 256"},
+	    {"[" TOK(256, "<e>", ",\"rstrip\":true") "," TOK(257, " b", "") "]",
+		{{"a", "<e> b", ""}, {"", "", ""}}, "97 256 257"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(cuts); i++) {
+		struct chat_opt opt = {.model = tmp_dir};
+		struct err e = {0};
+		struct chat *c;
+		struct chat_work *w;
+		struct buf got = {0};
+
+		folder_write(cuts[i].added, "null", "");
+		c = chat_open(&opt, &e);
+		assert_non_null(c);
+		w = chat_work_open(c);
+		for (size_t k = 0; k < 6; k++) {
+			const char *s = cuts[i].text[k / 3][k % 3];
+
+			chat_put(
+			    &w->prompt, s, strlen(s), k % 3 == 1 ? 0 : ORIGIN(k / 3, SLOT_CONTENT));
+		}
+		if (chat_encode_prompt(w, ENC_NO_SPECIAL_IN_CONTENT, &e) < 0)
+			fail_msg("%zu: %s", i, e.msg);
+		for (size_t k = 0; k < w->ids.n; k++)
+			buf_addf(&got, "%s%d", k > 0 ? " " : "", (int)w->ids.v[k]);
+		assert_bytes(cuts[i].added, got.data, got.len, cuts[i].ids);
+		buf_free(&got);
+		chat_work_close(w);
+		chat_close(c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(keeps_no_more_than_stands),
+	    cmocka_unit_test(cuts_at_the_template_s_marks),
 	};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
