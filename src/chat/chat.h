@@ -110,7 +110,7 @@ struct chat_turns_opt {
 	int no_special_in_content; /* special strings inside messages and tools are text */
 	int hf_compat;		   /* Kimi: the wrapper's cuts of long stretches */
 	int check_drift;	   /* fill in `drift`, at the cost of encoding answers again */
-	size_t steps; /* of the template for all prompts, else class "long"; 0: CHAT_STEPS */
+	size_t steps;		   /* for one conversation, else class "long"; 0: CHAT_STEPS */
 };
 
 struct chat_turns {

@@ -101,10 +101,17 @@ int chat_load(struct chat *c, const struct chat_opt *opt, struct err *e);
 
 /* render.c */
 /* Steps of the template for all the renderings of one conversation: each turn takes as many as its
- * prompt is long, so that they add up to the square of the conversation's length. */
+ * prompt is long, so that they add up to the square of the conversation's length. What looks for
+ * each of many things among all of them takes some too: 32 bytes, 16 runs or 4 names are one. */
 struct chat_steps {
 	size_t all, left;
 };
+static inline void chat_spend(struct chat_steps *s, size_t n)
+{
+	s->left -= n < s->left ? n : s->left;
+}
+/* Class "long"; none is left. */
+int chat_too_long(struct chat_steps *s, struct err *e);
 #define PROBE_STEPS 1000000					 /* of one rendering of a probe */
 size_t chat_find(struct span in, const char *what, size_t from); /* offset, or SIZE_MAX */
 int chat_ends(struct span in, const char *with);
@@ -154,8 +161,9 @@ struct jval chat_tagged(struct arena *a, const struct jval *v, uint32_t origin);
 /* tools.c: the tools as the served template sees them. */
 int chat_prepare_tools(struct chat_prep *p, struct err *e);
 /* tools_ts.c: Kimi's declarations, appended; -1 where the tools have none and the template falls
- * back to JSON (out is as before). */
-int chat_tools_ts(struct buf *out, const struct jval *tools, struct arena *a);
+ * back to JSON (out is as before), or where no steps are left. */
+int chat_tools_ts(
+    struct buf *out, const struct jval *tools, struct chat_steps *steps, struct arena *a);
 
 /* encode.c */
 enum {
@@ -186,7 +194,7 @@ int chat_target(struct chat_work *w, struct chat_prep *p, size_t i, const struct
     int cut, struct err *e);
 int chat_has_text(const struct jval *content); /* not blank */
 /* lost.c: class "lost" where `text` does not hold all that the turn holds. */
-int chat_check_lost(const struct chat_prep *p, size_t i, const struct jval *turn,
+int chat_check_lost(struct chat_prep *p, size_t i, const struct jval *turn,
     const struct jinja_out *text, size_t *thinking_off, struct err *e);
 
 /* A rendering and its ids. */

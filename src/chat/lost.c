@@ -49,22 +49,23 @@ static size_t common(struct span a, struct span b)
 	return i;
 }
 
-static int all_there(const struct jinja_out *text, uint32_t origin, struct span want)
+static int all_there(
+    struct chat_prep *p, const struct jinja_out *text, uint32_t origin, struct span want)
 {
 	struct found f = {text, origin, 0, 0};
+	const size_t whole = want.n;
+	size_t n = 1;
 
-	while (want.n > 0) {
-		size_t n = common(rest_of(&f), want);
-
+	while (want.n > 0 && n > 0) {
+		n = common(rest_of(&f), want);
 		f.at += n;
 		if (n == 0)
 			n = droppable(want.p, want.n);
-		if (n == 0)
-			return 0;
 		want.p += n;
 		want.n -= n;
 	}
-	return 1;
+	chat_spend(&p->steps, 1 + f.run / 16 + (whole - want.n) / 32);
+	return want.n == 0;
 }
 
 static struct span trimmed(struct span s)
@@ -78,28 +79,37 @@ static struct span trimmed(struct span s)
 	return s;
 }
 
-/* How often `what` stands in text, without overlaps. */
-static size_t occurrences(const struct jinja_out *text, struct span what)
+/* How often `what` stands in text, without overlaps; not all where the steps run out. */
+static size_t occurrences(struct chat_prep *p, struct span text, struct span what)
 {
-	const char *p = text->text.data, *end = p + text->text.len;
 	size_t n = 0;
 
-	while ((size_t)(end - p) >= what.n) {
-		p = memchr(p, what.p[0], (size_t)(end - p) - what.n + 1);
-		if (!p)
+	chat_spend(&p->steps, 1 + text.n / 32);
+	while (text.n >= what.n && p->steps.left > 0) {
+		const char *at = memchr(text.p, what.p[0], text.n - what.n + 1);
+		size_t same;
+
+		if (!at)
 			break;
-		if (memcmp(p, what.p, what.n) == 0) {
-			n++;
-			p += what.n;
-		} else {
-			p++;
-		}
+		text.n -= (size_t)(at - text.p);
+		text.p = at;
+		same = common(text, what);
+		chat_spend(&p->steps, 1 + same / 32);
+		n += same == what.n;
+		same = same == what.n ? same : 1;
+		text.p += same;
+		text.n -= same;
 	}
 	return n;
 }
 
+static struct span bytes_of(const struct jinja_out *text)
+{
+	return (struct span){text->text.data, text->text.len};
+}
+
 static int holds(
-    const struct chat_prep *p, const struct jinja_out *text, uint32_t origin, struct span want)
+    struct chat_prep *p, const struct jinja_out *text, uint32_t origin, struct span want)
 {
 	struct span some = trimmed(want);
 
@@ -108,8 +118,8 @@ static int holds(
 	if (text->text.len == 0)
 		return 0;
 	if (p->t->native)
-		return all_there(text, origin, want);
-	return all_there(text, origin, some) || occurrences(text, some) > 0;
+		return all_there(p, text, origin, want);
+	return all_there(p, text, origin, some) || occurrences(p, bytes_of(text), some) > 0;
 }
 
 int chat_has_text(const struct jval *content)
@@ -122,7 +132,7 @@ int chat_has_text(const struct jval *content)
 }
 
 static int content_held(
-    const struct chat_prep *p, const struct jinja_out *text, uint32_t origin, const struct jval *v)
+    struct chat_prep *p, const struct jinja_out *text, uint32_t origin, const struct jval *v)
 {
 	struct buf parts = {0};
 	int rc;
@@ -143,36 +153,34 @@ static int content_held(
 }
 
 /* Kimi prints no name: the call's id has it, functions.NAME:INDEX. */
-static int name_in_id(const struct jval *call, struct span name)
+static int name_in_id(struct chat_prep *p, const struct jval *call, struct span name)
 {
 	const struct jval *id = val_get(call, "id");
 	struct span s = id && id->kind == J_STR ? id->u.s : (struct span){"", 0};
 
-	for (size_t at = 0; at + name.n <= s.n; at++)
-		if (memcmp(s.p + at, name.p, name.n) == 0)
-			return 1;
-	return 0;
+	return name.n == 0 || occurrences(p, s, name) > 0;
 }
 
 static int call_held(
-    const struct chat_prep *p, const struct jinja_out *text, const struct jval *calls, size_t k)
+    struct chat_prep *p, const struct jinja_out *text, const struct jval *calls, size_t k)
 {
 	const struct jval *name = val_get(val_get(&calls->u.arr.v[k], "function"), "name");
 	size_t same = 0;
 
 	if (p->t->kimi_think)
-		return name_in_id(&calls->u.arr.v[k], name->u.s);
+		return name_in_id(p, &calls->u.arr.v[k], name->u.s);
 	if (text->text.len == 0)
 		return 0;
-	if (all_there(text, name->origin, name->u.s))
+	if (all_there(p, text, name->origin, name->u.s))
 		return 1;
+	chat_spend(&p->steps, k / 4);
 	for (size_t j = 0; j <= k; j++) {
 		const struct jval *other = val_get(val_get(&calls->u.arr.v[j], "function"), "name");
 
 		same += other->u.s.n == name->u.s.n &&
 			memcmp(other->u.s.p, name->u.s.p, name->u.s.n) == 0;
 	}
-	return occurrences(text, name->u.s) >= same;
+	return occurrences(p, bytes_of(text), name->u.s) >= same;
 }
 
 static int is_off(const struct jval *kwargs, const char *key)
@@ -182,7 +190,7 @@ static int is_off(const struct jval *kwargs, const char *key)
 	return v && v->kind == J_FALSE;
 }
 
-int chat_check_lost(const struct chat_prep *p, size_t i, const struct jval *turn,
+static int check(struct chat_prep *p, size_t i, const struct jval *turn,
     const struct jinja_out *text, size_t *thinking_off, struct err *e)
 {
 	const struct jval *kw = p->conv->kwargs;
@@ -196,7 +204,7 @@ int chat_check_lost(const struct chat_prep *p, size_t i, const struct jval *turn
 			    e, "lost", "messages[%zu]: the template leaves out the reasoning", i);
 		++*thinking_off;
 	}
-	for (size_t k = 0; calls && k < calls->u.arr.n; k++)
+	for (size_t k = 0; calls && k < calls->u.arr.n && p->steps.left > 0; k++)
 		if (!call_held(p, text, calls, k))
 			return err_set(e, "lost",
 			    "messages[%zu].tool_calls[%zu]: the template leaves out the call%s", i,
@@ -205,4 +213,12 @@ int chat_check_lost(const struct chat_prep *p, size_t i, const struct jval *turn
 				? "'s name, which stands in its id: functions.NAME:INDEX"
 				: "");
 	return 0;
+}
+
+int chat_check_lost(struct chat_prep *p, size_t i, const struct jval *turn,
+    const struct jinja_out *text, size_t *thinking_off, struct err *e)
+{
+	int rc = check(p, i, turn, text, thinking_off, e);
+
+	return p->steps.left > 0 ? rc : chat_too_long(&p->steps, e);
 }

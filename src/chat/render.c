@@ -66,12 +66,13 @@ static void put_kwargs(struct jval *ctx, const struct chat_ask *ask)
 	}
 }
 
-static int too_long(const struct chat_ask *ask, struct err *e)
+int chat_too_long(struct chat_steps *s, struct err *e)
 {
-	ask->steps->left = 0;
+	s->left = 0;
 	return err_set(e, "long",
-	    "the prompts of the conversation's turns take the template more than %zu steps in all",
-	    ask->steps->all);
+	    "the conversation takes more than %zu steps in all: its turns' prompts are rendered "
+	    "one by one, and its calls and its tools' $defs looked for",
+	    s->all);
 }
 
 static int render_template(const struct chat *c, const struct jinja *t, const struct chat_ask *ask,
@@ -121,12 +122,12 @@ int chat_render(const struct chat *c, const struct chat_tmpl *t, const struct ch
 	int rc;
 
 	if (left == 0)
-		return too_long(ask, e);
+		return chat_too_long(ask->steps, e);
 	rc = t->native ? render_native(c, t->native, ask, out, e)
 		       : render_template(c, t->jinja, ask, a, out, e);
 	if (out->steps > left)
-		return too_long(ask, e);
-	ask->steps->left -= out->steps < left ? out->steps : left;
+		return chat_too_long(ask->steps, e);
+	chat_spend(ask->steps, out->steps);
 	return rc;
 }
 

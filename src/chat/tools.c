@@ -80,16 +80,18 @@ static struct jval sorted(struct arena *a, const struct jval *v)
 	return out;
 }
 
-static void typescript(struct chat_prep *p)
+static int typescript(struct chat_prep *p, struct err *e)
 {
 	struct buf b = {0};
+	int rc = chat_tools_ts(&b, p->tools, &p->steps, p->a);
 
-	if (chat_tools_ts(&b, p->tools, p->a) == 0 && b.len > 0) {
+	if (rc == 0 && b.len > 0) {
 		p->tools_ts = arena_alloc(p->a, sizeof(*p->tools_ts));
 		*p->tools_ts = (struct jval){.kind = J_STR, .origin = ORIGIN_TOOLS};
 		p->tools_ts->u.s = (struct span){arena_dup(p->a, b.data, b.len), b.len};
 	}
 	buf_free(&b);
+	return rc < 0 && p->steps.left == 0 ? chat_too_long(&p->steps, e) : 0;
 }
 
 int chat_prepare_tools(struct chat_prep *p, struct err *e)
@@ -111,7 +113,5 @@ int chat_prepare_tools(struct chat_prep *p, struct err *e)
 		*list = sorted(p->a, list);
 	*list = chat_tagged(p->a, list, ORIGIN_TOOLS);
 	p->tools = list;
-	if (p->c->kimi && p->t->reads_ts)
-		typescript(p);
-	return 0;
+	return p->c->kimi && p->t->reads_ts ? typescript(p, e) : 0;
 }

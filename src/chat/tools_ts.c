@@ -73,6 +73,7 @@ const char *ts_union_name(const struct jval *type)
 /* As a dictionary: a name that is there keeps its place and gets the new schema. */
 static void define(struct ts *t, struct span name, const struct jval *schema)
 {
+	chat_spend(t->steps, 1 + t->ndefs / 4);
 	for (size_t i = 0; i < t->ndefs; i++)
 		if (t->defs[i].name.n == name.n && memcmp(t->defs[i].name.p, name.p, name.n) == 0) {
 			t->defs[i].schema = schema;
@@ -96,9 +97,9 @@ static int register_defs(struct ts *t, const struct jval *defs)
 		return 0;
 	if (defs->kind != J_OBJ)
 		return -1;
-	for (size_t i = 0; i < defs->u.obj.n; i++)
+	for (size_t i = 0; i < defs->u.obj.n && t->steps->left > 0; i++)
 		define(t, defs->u.obj.m[i].key, &defs->u.obj.m[i].val);
-	return 0;
+	return t->steps->left > 0 ? 0 : -1;
 }
 
 /* "#", or "#/$defs/..." whose last part names an object that is registered by now. */
@@ -117,7 +118,8 @@ static int resolve(struct ts *t, const struct jval *ref)
 		return -1;
 	for (at = s.n; s.p[at - 1] != '/'; at--)
 		;
-	for (size_t i = 0; i < t->ndefs; i++)
+	chat_spend(t->steps, 1 + t->ndefs / 4);
+	for (size_t i = 0; i < t->ndefs && t->steps->left > 0; i++)
 		if (t->defs[i].name.n == s.n - at &&
 		    memcmp(t->defs[i].name.p, s.p + at, s.n - at) == 0)
 			return t->defs[i].schema->kind == J_OBJ ? 0 : -1;
@@ -206,7 +208,7 @@ static int check_required(const struct jval *required)
 int ts_check_object(struct ts *t, const struct jval *s)
 {
 	const struct jval *more = val_get(s, "additionalProperties");
-	const struct jval *props = val_get(s, "properties");
+	const struct jval *props = val_get(s, "properties"), *required = val_get(s, "required");
 
 	if (register_defs(t, val_get(s, "$defs")) < 0)
 		return -1;
@@ -214,12 +216,14 @@ int ts_check_object(struct ts *t, const struct jval *s)
 		return -1;
 	if (!props)
 		return 0;
-	if (props->kind != J_OBJ || check_required(val_get(s, "required")) < 0)
+	if (props->kind != J_OBJ || check_required(required) < 0)
 		return -1;
-	for (size_t i = 0; i < props->u.obj.n; i++)
+	if (required) /* the printer looks for each property there */
+		chat_spend(t->steps, props->u.obj.n * required->u.arr.n / 4);
+	for (size_t i = 0; i < props->u.obj.n && t->steps->left > 0; i++)
 		if (ts_check(t, &props->u.obj.m[i].val) < 0)
 			return -1;
-	return 0;
+	return t->steps->left > 0 ? 0 : -1;
 }
 
 /* The interfaces, each ended by LF. Definitions that only an interface's own schema brings in are
@@ -249,11 +253,12 @@ static int interfaces(struct buf *out, struct ts *t, const struct jval *params)
 	return 0;
 }
 
-static int function(struct buf *out, const struct jval *fn, struct arena *a)
+static int function(
+    struct buf *out, const struct jval *fn, struct chat_steps *steps, struct arena *a)
 {
 	static const struct jval none = {.kind = J_OBJ};
 	const struct jval *params = val_get(fn, "parameters"), *name = val_get(fn, "name");
-	struct ts t = {.a = a};
+	struct ts t = {.a = a, .steps = steps};
 	int self;
 
 	if (fn->kind != J_OBJ || (name && name->kind != J_STR))
@@ -279,7 +284,8 @@ static int function(struct buf *out, const struct jval *fn, struct arena *a)
 	return 0;
 }
 
-int chat_tools_ts(struct buf *out, const struct jval *tools, struct arena *a)
+int chat_tools_ts(
+    struct buf *out, const struct jval *tools, struct chat_steps *steps, struct arena *a)
 {
 	size_t start = out->len, n = 0;
 
@@ -290,7 +296,7 @@ int chat_tools_ts(struct buf *out, const struct jval *tools, struct arena *a)
 		if (!type || !val_is_str(type, "function") || !ts_truthy(fn))
 			continue;
 		buf_adds(out, n++ == 0 ? "# Tools\n\n## functions\nnamespace functions {\n" : "\n");
-		if (function(out, fn, a) < 0) {
+		if (function(out, fn, steps, a) < 0) {
 			out->len = start;
 			return -1;
 		}

@@ -12,6 +12,7 @@
 #include "json/val.h"
 
 struct arena;
+struct chat_steps;
 
 struct ts_def {
 	struct span name;
@@ -24,6 +25,7 @@ struct ts {
 	struct ts_def *defs;
 	size_t ndefs, cap;
 	int self; /* "#" was used */
+	struct chat_steps *steps;
 };
 
 enum ts_kind {

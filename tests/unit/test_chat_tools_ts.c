@@ -111,12 +111,13 @@ static void declares_as_moonshot_does(void **state)
 		struct arena a = {0};
 		struct buf b = {0};
 		struct jval v;
+		struct chat_steps steps = {CHAT_STEPS, CHAT_STEPS};
 		struct err e;
 		int rc;
 
 		if (val_parse(&v, (struct span){rows[i].in, strlen(rows[i].in)}, 0, &a, NULL, &e))
 			fail_msg("%s: %s", rows[i].in, e.msg);
-		rc = chat_tools_ts(&b, &v, &a);
+		rc = chat_tools_ts(&b, &v, &steps, &a);
 		if (rows[i].want && rc < 0)
 			fail_msg("%s: falls back", rows[i].in);
 		if (!rows[i].want && rc == 0)
@@ -127,9 +128,55 @@ static void declares_as_moonshot_does(void **state)
 	}
 }
 
+/* What is looked for among much takes steps, and there is no fall back without any. */
+static void takes_steps(void **state)
+{
+	enum { N = 1000 };
+	static const struct {
+		const char *open, *each, *then, *also, *close;
+	} many[] = {
+	    {"{\"$defs\":{\"x\":{}", ",\"%d\":{}", "},\"properties\":{\"x\":{}", "", "}}"},
+	    {"{\"$defs\":{\"x\":{}", ",\"%d\":{}", "},\"properties\":{\"x\":{}",
+		",\"%d\":{\"$ref\":\"#/$defs/%d\"}", "}}"},
+	    {"{\"required\":[\"x\"", ",\"%d\"", "],\"properties\":{\"x\":{}", ",\"%d\":{}", "}}"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(many); i++) {
+		struct chat_steps steps = {SIZE_MAX, SIZE_MAX};
+		struct arena a = {0};
+		struct buf in = {0}, out = {0};
+		struct jval v;
+		struct err e;
+		size_t took;
+
+		buf_addf(
+		    &in, "[{\"type\":\"function\",\"function\":{\"parameters\":%s", many[i].open);
+		for (int k = 0; k < N; k++)
+			buf_addf(&in, many[i].each, k);
+		buf_adds(&in, many[i].then);
+		for (int k = 0; k < N; k++)
+			buf_addf(&in, many[i].also, k, k);
+		buf_addf(&in, "%s}}]", many[i].close);
+		assert_int_equal(val_parse(&v, (struct span){in.data, in.len}, 0, &a, NULL, &e), 0);
+		assert_int_equal(chat_tools_ts(&out, &v, &steps, &a), 0);
+		took = steps.all - steps.left;
+		assert_in_range(took, N * N / 32, N * N);
+		steps = (struct chat_steps){took, took};
+		assert_int_equal(chat_tools_ts(&out, &v, &steps, &a), -1);
+		assert_int_equal(steps.left, 0);
+		buf_free(&in);
+		buf_free(&out);
+		arena_free(&a);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(declares_as_moonshot_does)};
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(declares_as_moonshot_does),
+	    cmocka_unit_test(takes_steps),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -264,6 +264,35 @@ static void says_when_steps_run_out(void **state)
 	}
 }
 
+/* What a turn holds is looked for in its rendering: each of many calls among all of them. */
+static void looking_for_calls_takes_steps(void **state)
+{
+	enum { N = 2000 };
+	struct chat *c =
+	    open_with("{% for m in messages %}{{ m.role[0] }}{% for t in m.tool_calls %}"
+		      "={{ t.function.name|upper }}{% endfor %}<|im_end|>{% endfor %}"
+		      "{% if add_generation_prompt %}a{% endif %}");
+	struct chat_turns_opt opt = {.steps = N * N / 4};
+	struct chat_turns turns;
+	struct buf in = {0}, out = {0};
+	struct err e = {0};
+
+	(void)state;
+	buf_adds(&in, "{\"messages\":[" U("q") ",{\"role\":\"assistant\",\"content\":\"\","
+					       "\"tool_calls\":[");
+	for (int k = 0; k < N; k++)
+		buf_addf(&in, "%s{\"function\":{\"name\":\"F%d\",\"arguments\":{}}}",
+		    k > 0 ? "," : "", k);
+	buf_adds(&in, "]}]}");
+	assert_int_equal(turns_of(c, buf_cstr(&in), &opt, &turns, &out, &e), -1);
+	assert_string_equal(e.class, "long");
+	opt.steps = 0;
+	assert_int_equal(turns_of(c, buf_cstr(&in), &opt, &turns, &out, &e), 0);
+	buf_free(&in);
+	buf_free(&out);
+	chat_close(c);
+}
+
 /* Special strings inside a message are text, those of the template are not. */
 static void keeps_specials_out_of_content(void **state)
 {
@@ -378,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(makes_sequences),
 	    cmocka_unit_test(says_when_steps_run_out),
+	    cmocka_unit_test(looking_for_calls_takes_steps),
 	    cmocka_unit_test(keeps_specials_out_of_content),
 	    cmocka_unit_test(counts_specials_as_tokens),
 	    cmocka_unit_test(counts_drift),
