@@ -137,11 +137,12 @@ static int bind(struct rt *rt, const struct callable *what, const struct args *a
 			c->arg[i].kind = V_MISSING;
 	}
 	for (size_t k = 0; k < args->nkw; k++) {
-		size_t i = param_index(params, args->kw[k].name);
+		const struct span name = args->kw[k].name;
+		size_t i = param_index(params, name);
 
 		if (i == MAX_PARAMS || c->arg[i].kind != V_MISSING)
 			return rt_fail(rt, "'%s' has no argument '%.*s', or has it already",
-			    what->name, (int)(args->kw[k].name.n & 63), args->kw[k].name.p);
+			    what->name, name.n > 64 ? 64 : (int)name.n, name.p);
 		c->arg[i] = args->kw[k].v;
 	}
 	for (size_t i = 0; i < what->min; i++)

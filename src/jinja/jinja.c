@@ -56,7 +56,7 @@ static int compile(struct jinja *t, const char *text, size_t n, struct err *e)
 		return err_set(e, "template", "%s: larger than %zu bytes", t->name, MAX_TEMPLATE);
 	if (utf8_valid(text, n) != n)
 		return err_set(
-		    e, "template", "%s: not UTF-8 at byte %zu", t->name, utf8_valid(text, n));
+		    e, "template", "%s: not UTF-8 at byte %zu", t->name, utf8_valid(text, n) + 1);
 	normalise(t, text, n);
 	rc = lex(t, &tokens, e) < 0 || parse_template(t, &tokens, e) < 0 || scope_resolve(t, e) < 0;
 	tokens_free(&tokens);

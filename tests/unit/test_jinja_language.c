@@ -198,6 +198,9 @@ static void loops(void **state)
 	check_rows(rows, LEN(rows));
 }
 
+#define SIXTEEN	   "abcdefghijklmnop"
+#define SIXTY_FOUR SIXTEEN SIXTEEN SIXTEEN SIXTEEN
+
 static void errors_have_places(void **state)
 {
 	static const struct row rows[] = {
@@ -221,8 +224,12 @@ static void errors_have_places(void **state)
 	    {"{{ '\\ud83d' }}", NULL, "!t:1:4: the string has an escape for half a surrogate pair"},
 	    {"{# x", NULL, "!t:1:1: the comment has no end"},
 	    {"{{ ''|trim(1, 2) }}", NULL, "!t:1:7: 'trim' takes at most 1 arguments, 2 are given"},
+	    {"{{ ''|trim(" SIXTY_FOUR "=1) }}", NULL,
+		"!t:1:7: 'trim' has no argument '" SIXTY_FOUR "', or has it already"},
+	    {"{{ ''|trim(" SIXTY_FOUR "s=1) }}", NULL,
+		"!t:1:7: 'trim' has no argument '" SIXTY_FOUR "', or has it already"},
 	    {"{{ strftime_now('%d %b %Y') }}", NULL, "02 Jan 2026"},
-	    {"\xff", NULL, "!t: not UTF-8 at byte 0"},
+	    {"\xff", NULL, "!t: not UTF-8 at byte 1"},
 	    {"{% for loop in [] %}{% endfor %}", NULL,
 		"!t:1:8: can't assign to 'loop' inside a loop"},
 	    {"{% break %}", NULL, "!t:1:4: 'break' outside a loop"},
