@@ -83,8 +83,8 @@ int bpe_is_special(const struct bpe *b, int32_t id); /* any added token */
 /* How many special tokens stand in text, as a look-alike count. */
 size_t bpe_count_special(const struct bpe *b, const char *p, size_t n);
 
-/* Size of the embedding: config.json's text_config.vocab_size or vocab_size; where there is no
- * config.json, one more than the highest id. Ids are below it. */
+/* Size of the embedding: config.json's vocab_size of the language model; where that does not say
+ * it, one more than the highest id. Ids are below it. */
 size_t bpe_vocab(const struct bpe *b);
 
 /* generation_config.json's eos_token_id (number or list), else the tokenizer's eos token. */

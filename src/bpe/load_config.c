@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "bpe/load.h"
 #include "bpe/model.h"
+#include "json/config.h"
 
 #define NAMES_MAX (8u << 20) /* with 65,536 names of pieces of speech it is 1.6 million */
 
@@ -89,21 +90,22 @@ static int read_eos(struct bpe *b, const json_t *generation, struct err *e)
 	return 0;
 }
 
-/* A composite model has its language model's settings in text_config. */
-static int read_size(struct bpe *b, const json_t *config, struct err *e)
+static int read_size(struct bpe *b, const char *dir, struct err *e)
 {
-	const json_t *v = json_object_get(json_object_get(config, "text_config"), "vocab_size");
+	struct config c;
 
-	if (!v)
-		v = json_object_get(config, "vocab_size");
-	if (!v)
+	b->size = b->vocab.n;
+	if (config_load(&c, dir, e) < 0)
+		return strcmp(e->class, "missing") == 0 ? 0 : -1;
+	if (c.vocab_size == 0)
 		return 0;
-	if (!json_is_integer(v) || json_integer_value(v) > VOCAB_MAX_ID + 1)
-		return err_set(
-		    e, "vocab", "vocab_size: expected a number up to %d", VOCAB_MAX_ID + 1);
-	if (json_integer_value(v) < (json_int_t)b->size)
-		return err_set(e, "vocab", "vocab_size: below the number of ids, %zu", b->size);
-	b->size = (size_t)json_integer_value(v);
+	if (c.vocab_size > VOCAB_MAX_ID + 1)
+		return err_set(e, "vocab", "%s/config.json: vocab_size: expected a number up to %d",
+		    dir, VOCAB_MAX_ID + 1);
+	if (c.vocab_size < (int64_t)b->size)
+		return err_set(e, "vocab",
+		    "%s/config.json: vocab_size: below the number of ids, %zu", dir, b->size);
+	b->size = (size_t)c.vocab_size;
 	return 0;
 }
 
@@ -127,11 +129,8 @@ int load_config(struct bpe *b, const char *dir, struct err *e)
 	json_t *j = NULL;
 	int rc = -1, found;
 
-	b->size = b->vocab.n;
-	load_path(&path, dir, "config.json");
-	if ((found = load_optional(&j, &path, e)) < 0 || (found && read_size(b, j, e) < 0))
+	if (read_size(b, dir, e) < 0)
 		goto out;
-	json_decref(j);
 	load_path(&path, dir, "tokenizer_config.json");
 	if ((found = load_optional(&j, &path, e)) < 0)
 		goto out;

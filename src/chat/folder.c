@@ -9,12 +9,13 @@
 
 #include "base/err.h"
 #include "chat/impl.h"
+#include "json/config.h"
 #include "json/doc.h"
 
 #define TEMPLATE_MAX (4u << 20)
 
 /* Models whose messages are laid out by a program instead of a template, by config.json's
- * model_type. */
+ * model_type: the one at the top, since a model around one of these has a layout of its own. */
 static const struct {
 	const char *type;
 	const struct chat_native *native; /* NULL: not built in */
@@ -165,27 +166,26 @@ static json_t *optional(const char *path, int *rc, struct err *e)
 }
 
 /* A folder without a template: is its model's layout built in? */
-static int from_name(struct chat *c, const struct chat_opt *opt, struct buf *path, struct err *e)
+static int from_name(struct chat *c, const struct chat_opt *opt, struct err *e)
 {
-	int rc;
-	json_t *doc = optional(path_in(path, opt, "config.json"), &rc, e);
-	const char *type = json_string_value(json_object_get(doc, "model_type"));
+	struct config config;
 	const size_t n = sizeof(natives) / sizeof(natives[0]);
 	size_t k = 0;
 
-	while (k < n && !(type && strcmp(type, natives[k].type) == 0))
+	if (config_load(&config, opt->model, e) < 0 && strcmp(e->class, "missing") != 0)
+		return -1;
+	while (k < n && strcmp(config.whole_type, natives[k].type) != 0)
 		k++;
-	c->plain.native = k < n ? natives[k].native : NULL;
-	if (rc == 0 && k == n)
-		rc = err_set(
+	if (k == n)
+		return err_set(
 		    e, "template", "%s: no chat template; --template FILE gives one", opt->model);
-	else if (rc == 0 && !c->plain.native)
-		rc = err_set(e, "template",
-		    "%s: %s has no chat template but an encoder, which is not built in; "
-		    "--template FILE gives one",
-		    opt->model, type);
-	json_decref(doc);
-	return rc;
+	c->plain.native = natives[k].native;
+	if (c->plain.native)
+		return 0;
+	return err_set(e, "template",
+	    "%s: %s has no chat template but an encoder, which is not built in; "
+	    "--template FILE gives one",
+	    opt->model, config.whole_type);
 }
 
 static int from_folder(struct chat *c, const struct chat_opt *opt, struct buf *path, struct err *e)
@@ -227,7 +227,7 @@ int chat_load(struct chat *c, const struct chat_opt *opt, struct err *e)
 	if (rc >= 0)
 		rc = from_folder(c, opt, &path, e);
 	if (rc >= 0 && !c->plain.jinja)
-		rc = from_name(c, opt, &path, e);
+		rc = from_name(c, opt, e);
 	buf_free(&path);
 	return rc < 0 ? -1 : 0;
 }

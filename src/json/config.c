@@ -18,10 +18,16 @@ static double real_of(const struct jval *v)
 	return !v ? 0 : v->kind == J_REAL ? v->u.d : v->kind == J_INT ? (double)v->u.i : 0;
 }
 
+static void read_type(char type[64], const struct jval *v)
+{
+	if (v && v->kind == J_STR && v->u.s.n < 64)
+		memcpy(type, v->u.s.p, v->u.s.n);
+}
+
 static void read_config(struct config *c, const struct jval *root)
 {
 	static const char *const nested[] = {"text_config", "llm_config", "language_config"};
-	const struct jval *type, *text = root;
+	const struct jval *text = root;
 
 	for (size_t i = 0; i < sizeof(nested) / sizeof(nested[0]); i++) {
 		const struct jval *v = val_get(root, nested[i]);
@@ -35,9 +41,8 @@ static void read_config(struct config *c, const struct jval *root)
 	c->hidden_size = size_of(val_get(text, "hidden_size"));
 	c->num_hidden_layers = size_of(val_get(text, "num_hidden_layers"));
 	c->rms_norm_eps = real_of(val_get(text, "rms_norm_eps"));
-	type = val_get(text, "model_type");
-	if (type && type->kind == J_STR && type->u.s.n < sizeof(c->model_type))
-		memcpy(c->model_type, type->u.s.p, type->u.s.n);
+	read_type(c->model_type, val_get(text, "model_type"));
+	read_type(c->whole_type, val_get(root, "model_type"));
 }
 
 int config_load(struct config *c, const char *dir, struct err *e)
@@ -52,6 +57,8 @@ int config_load(struct config *c, const char *dir, struct err *e)
 	rc = doc_slurp(&text, buf_cstr(&path), DOC_MAX, e);
 	if (rc == 0) {
 		rc = val_parse(&root, (struct span){text.data, text.len}, 1, &arena, NULL, e);
+		if (rc == 0 && root.kind != J_OBJ)
+			rc = err_set(e, "type", "expected an object");
 		if (rc == 0)
 			read_config(c, &root);
 		else

@@ -15,9 +15,10 @@ struct config {
 	int64_t num_hidden_layers; /* decoder layers, without those for multi-token prediction */
 	double rms_norm_eps;
 	char model_type[64]; /* of the language model; empty where there is none */
+	char whole_type[64]; /* of the model as a whole: the one at the top */
 };
 
-/* Class "missing" where there is no config.json. */
+/* Class "missing" where there is no config.json: all is 0 then. */
 int config_load(struct config *c, const char *dir, struct err *e);
 
 #endif

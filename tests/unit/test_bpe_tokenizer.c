@@ -251,7 +251,6 @@ static void refuses_by_name(void **state)
 	    {{.config = "{\"vocab_size\":100}"}, "config.json: vocab_size: below"},
 	    {{.config = "{\"vocab_size\":16777218}"},
 		"config.json: vocab_size: expected a number up to 16777217"},
-	    {{.config = "{\"vocab_size\":\"512\"}"}, "config.json: vocab_size: expected a number"},
 	    {{.config = "[512]"}, "config.json: expected an object"},
 	    {{.tokenizer_config = "[]"}, "tokenizer_config.json: expected an object"},
 	    {{.tokenizer_config = "{\"added_tokens_decoder\":[]}"},
@@ -259,7 +258,7 @@ static void refuses_by_name(void **state)
 	    {{.generation_config = "{\"eos_token_id\":[1,\"2\"]}"},
 		"eos_token_id: expected token ids"},
 	    {{.generation_config = "{\"eos_token_id\":256}"}, "eos_token_id: expected token ids"},
-	    {{.config = "{"}, "config.json:1:"},
+	    {{.config = "{"}, "config.json: "},
 	};
 
 	(void)state;
@@ -288,6 +287,35 @@ static void lists_what_it_knows(void **state)
 	assert_non_null(
 	    strstr(e.msg, "'x' (known: gpt2, smollm2, llama3, qwen2, qwen3.5, ling2, o200k, kimi, "
 			  "deepseek3)"));
+}
+
+/* The language model's, as json/config.h has it. */
+static void has_the_size_of_the_embedding(void **state)
+{
+	static const struct {
+		const char *config;
+		size_t size;
+	} rows[] = {
+	    {NULL, 256},
+	    {"{}", 256},
+	    {"{\"vocab_size\":512}", 512},
+	    {"{\"vocab_size\":7,\"text_config\":{\"vocab_size\":512}}", 512},
+	    {"{\"vocab_size\":7,\"llm_config\":{\"vocab_size\":512}}", 512},
+	    {"{\"language_config\":{\"vocab_size\":512}}", 512},
+	    {"{\"vocab_size\":512,\"text_config\":{}}", 512},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct folder f = {.config = rows[i].config};
+		struct err e = {0};
+		struct bpe *m = open_folder(&f, &e);
+
+		if (!m)
+			fail_msg("%s: %s", rows[i].config, e.msg);
+		assert_int_equal(bpe_vocab(m), rows[i].size);
+		bpe_close(m);
+	}
 }
 
 static void reads_the_other_files(void **state)
@@ -537,6 +565,7 @@ int main(void)
 	    cmocka_unit_test(blanks_take_linear_time),
 	    cmocka_unit_test(refuses_by_name),
 	    cmocka_unit_test(lists_what_it_knows),
+	    cmocka_unit_test(has_the_size_of_the_embedding),
 	    cmocka_unit_test(reads_the_other_files),
 	    cmocka_unit_test(adds_the_names_of_the_config),
 	    cmocka_unit_test(decodes),
