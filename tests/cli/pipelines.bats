@@ -224,6 +224,19 @@ again() {
 	[ -z "$(again MODEL="$T/model" "$T/out/prepared/B1_glaive/tokenized_data.jsonl")" ]
 }
 
+@test "what is moved away is made anew, and what follows from it" {
+	own_rows
+	again >/dev/null
+	rm "$T/out/prepared/B1_glaive/answers.jsonl"
+	again >"$T/what"
+	[ "$(cut -d ' ' -f 1 "$T/what" | sort | xargs)" = "e3-extract e3-infer e3-merge e3-tokenize e3-vocabmap" ]
+	[ "$(grep -c B1_glaive "$T/what")" -eq 2 ]
+	rm "$T/out/merged.jsonl"
+	again >"$T/what"
+	[ "$(cut -d ' ' -f 1 "$T/what" | sort | xargs)" = "e3-extract e3-merge e3-vocabmap" ]
+	[ -z "$(again)" ]
+}
+
 @test "what a failed stage left is not taken for that of the settings before" {
 	own_rows
 	again >/dev/null
