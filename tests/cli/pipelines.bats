@@ -8,7 +8,8 @@ setup() {
 	: "${E3_BIN:=$PWD/bin}"
 }
 
-# Programs that write their name to -o, and to the log when they begin and end.
+# Programs that write a record with their name to -o, and to the log when they begin and end. SERVES: the
+# model that answers.
 stubs() {
 	mkdir -p "$T/bin"
 	for p in prep infer tokenize merge extract vocabmap; do
@@ -16,6 +17,9 @@ stubs() {
 			#!/bin/sh
 			me=${0##*/} out= dir=
 			all="$*"
+			record() {
+				echo "{\"by\":\"$1\",\"generations\":[{\"model\":\"$SERVES\"}]}"
+			}
 			while [ $# -gt 0 ]; do
 				case $1 in
 				-o) out=$2 ;;
@@ -27,12 +31,12 @@ stubs() {
 			sleep 0.02
 			case "$FAIL" in
 			"") ;;
-			*) case "$out" in *$FAIL*) echo half >>"$out.part"; echo "fail $me $out" >>"$LOG"; exit 1 ;; esac ;;
+			*) case "$out" in *$FAIL*) record half >>"$out.part"; echo "fail $me $out" >>"$LOG"; exit 1 ;; esac ;;
 			esac
 			if [ -n "$out" ]; then
 				cat "$out.part" >"$out" 2>/dev/null
 				rm -f "$out.part"
-				echo "$me" >>"$out"
+				record "$me" >>"$out"
 			else
 				touch "$dir/t2d.pt" "$dir/d2t.pt"
 			fi
@@ -44,7 +48,7 @@ stubs() {
 		END
 		chmod +x "$T/bin/e3-$p"
 	done
-	export LOG=$T/log FAIL= LATE=
+	export LOG=$T/log FAIL= LATE= SERVES=
 }
 
 reference() {
@@ -116,7 +120,7 @@ again() {
 	: >"$T/log"
 	reference >/dev/null
 	[ "$(grep -c 'begin e3-infer.*B1_glaive' "$T/log")" = 0 ]
-	[ "$(head -n 1 "$T/out/prepared/B3_magicoder/answers.jsonl")" = half ]
+	[ "$(head -n 1 "$T/out/prepared/B3_magicoder/answers.jsonl" | jq -r .by)" = half ]
 	[ -e "$T/out/states/index.jsonl" ]
 }
 
@@ -222,6 +226,19 @@ again() {
 	again MODEL="$T/model" "$T/out/prepared/B1_glaive/tokenized_data.jsonl" >/dev/null
 	mv "$T/model" "$T/else"
 	[ -z "$(again MODEL="$T/model" "$T/out/prepared/B1_glaive/tokenized_data.jsonl")" ]
+}
+
+@test "answers of two datasets by two models are refused" {
+	own_rows
+	again "$T/out/prepared/B1_glaive/answers.jsonl" >/dev/null
+	for i in 1 2; do
+		SERVES=else again short >"$T/what"
+		grep -qF "answers by 2 models: move those away that are not by the target, or allow MODEL_NAMES=2" "$T/what"
+		grep -qF "  else, such as $T/out/prepared/B2_opencodeinstruct/answers.jsonl" "$T/what"
+		[ "$(grep -c '^e3-infer' "$T/what")" -eq 1 ]
+	done
+	SERVES=else again MODEL_NAMES=2 short >"$T/what"
+	[ "$(grep -c '^e3-infer' "$T/what")" -eq 6 ]
 }
 
 @test "what is moved away is made anew, and what follows from it" {
