@@ -503,7 +503,7 @@ real() { # OUT MAKE'S...
 	# but for the port, which may be taken, and the programs, which may be others
 	sed -n '/^\tPATH=/,/^\tkill/p' README | sed "s/30000/$(cat "$T/port")/; s|PATH=\$PWD/bin:|PATH=$E3_BIN:|" >"$T/lines"
 	[ "$(grep -c '^	e3-' "$T/lines")" = 7 ]
-	HOME=$T bash -e -o pipefail -c "trap 'kill \$! 2>&-' EXIT; . $T/lines" >"$T/talk" 2>&1 || { cat "$T/talk"; false; }
+	HOME=$T bash -e -o pipefail -c "trap 'kill \$! 2>&- || true' EXIT; . $T/lines" >"$T/talk" 2>&1 || { cat "$T/talk"; false; }
 	[ "$(wc -l <"$T/e3-try/states.jsonl")" = 20 ]
 	[ -s "$T/e3-try/vocab/t2d.pt" ]
 }
