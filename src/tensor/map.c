@@ -35,6 +35,8 @@ int map_need(const struct filemap *m, const char *p, size_t n, struct err *e)
 	if (m->how == MAP_ALL || n == 0)
 		return 0;
 	into = (size_t)(p - m->p) % (size_t)sysconf(_SC_PAGESIZE);
+	/* in one piece: nothing is read ahead, which may be megabytes */
+	posix_madvise((void *)(uintptr_t)(p - into), n + into, POSIX_MADV_WILLNEED);
 	return read_in(p - into, n + into, e);
 }
 
@@ -67,8 +69,8 @@ int map_open(struct filemap *m, const char *path, enum map_how how, struct err *
 			err_sys(e, "%s: cannot map", path);
 			goto out;
 		}
-		if (how == MAP_ALL)
-			posix_madvise(p, (size_t)st.st_size, POSIX_MADV_SEQUENTIAL);
+		posix_madvise(p, (size_t)st.st_size,
+		    how == MAP_ALL ? POSIX_MADV_SEQUENTIAL : POSIX_MADV_RANDOM);
 		if (how == MAP_ALL && read_in(p, (size_t)st.st_size, e) < 0) {
 			err_prefix(e, "%s: ", path);
 			munmap(p, (size_t)st.st_size);
