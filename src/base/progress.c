@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/prog.h"
 #include "base/utf8.h"
@@ -16,16 +16,8 @@
 
 struct progress {
 	int on, terminal, drawn;
-	int64_t start_ms, last_ms;
+	uint64_t start_ms, last_ms;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 struct progress *progress_open(enum progress_when when)
 {
@@ -33,18 +25,18 @@ struct progress *progress_open(enum progress_when when)
 
 	p->terminal = isatty(STDERR_FILENO);
 	p->on = when == PROGRESS_ON || (when == PROGRESS_AUTO && p->terminal);
-	p->start_ms = p->last_ms = now_ms();
+	p->start_ms = p->last_ms = clock_ms();
 	return p;
 }
 
 int progress_due(struct progress *p)
 {
-	return p->on && now_ms() - p->last_ms >= (p->terminal ? TERMINAL_MS : LOG_MS);
+	return p->on && clock_ms() - p->last_ms >= (p->terminal ? TERMINAL_MS : LOG_MS);
 }
 
 double progress_seconds(const struct progress *p)
 {
-	return (double)(now_ms() - p->start_ms) / 1000;
+	return (double)(clock_ms() - p->start_ms) / 1000;
 }
 
 static size_t fit(const char *text)
@@ -63,7 +55,7 @@ void progress_draw(struct progress *p, const char *text)
 {
 	if (!p->on)
 		return;
-	p->last_ms = now_ms();
+	p->last_ms = clock_ms();
 	if (p->terminal)
 		fprintf(stderr, "\r%s: %.*s\033[K", prog_name, (int)fit(text), text);
 	else

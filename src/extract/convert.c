@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -13,7 +14,6 @@
 #include "extract/records.h"
 #include "extract/say.h"
 #include "extract/stray.h"
-#include "extract/wake.h"
 #include "json/rec.h"
 
 struct convert {
@@ -196,7 +196,7 @@ static void take_back(const struct convert *c)
 
 static void summary(const struct convert *c)
 {
-	double s = (double)(wake_ms() - c->started) / 1000 + 0.001;
+	double s = (double)(clock_ms() - c->started) / 1000 + 0.001;
 	char from[32], to[32], rate[32];
 
 	num_human(c->bytes, from);
@@ -224,7 +224,7 @@ static int finish(struct convert *c, struct flow *f, struct err *e)
 int convert_run(const struct extract_opts *o)
 {
 	static const struct flow_ops ops = {index_thread_open, index_thread_close, work, commit};
-	struct convert c = {.o = o, .out_lock = -1, .started = wake_ms()};
+	struct convert c = {.o = o, .out_lock = -1, .started = clock_ms()};
 	struct flow_opt opt = o->flow;
 	struct flow *f = NULL;
 	struct err e;

@@ -2,11 +2,11 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/num.h"
 #include "extract/run.h"
 #include "extract/say.h"
-#include "extract/wake.h"
 #include "io/lines.h"
 
 static uint64_t out_free(const struct run *r)
@@ -102,7 +102,7 @@ enum { HOURS_AFTER_MS = 60000, HOURS_SHARE = 20 };
 void forecast_hours(struct run *r)
 {
 	struct forecast *f = &r->forecast;
-	uint64_t ms = wake_ms() - r->started;
+	uint64_t ms = clock_ms() - r->started;
 	double rate = 1000.0 * (double)r->tokens / (double)(ms + 1), rest;
 
 	if (f->hours_said || r->o->flow.quiet || r->tokens == 0 || f->tokens <= r->tokens)

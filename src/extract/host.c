@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "extract/run.h"
 #include "extract/say.h"
-#include "extract/wake.h"
 #include "serve/lax.h"
 #include "serve/request.h"
 
@@ -211,7 +211,7 @@ static size_t limit(const struct run *r, const struct host *h)
 struct host *host_choose(struct run *r)
 {
 	struct host *best = NULL;
-	uint64_t now = wake_ms();
+	uint64_t now = clock_ms();
 
 	for (size_t i = 0; i < r->nhosts; i++) {
 		struct host *h = &r->host[i];
@@ -229,12 +229,12 @@ void host_good(struct host *h)
 		say("%s is back", h->url);
 	h->down_since = 0;
 	h->pauses = 0;
-	h->last_good = wake_ms();
+	h->last_good = clock_ms();
 }
 
 void host_down(struct run *r, struct host *h, const char *why)
 {
-	uint64_t now = wake_ms(), pause = PAUSE_FIRST_MS;
+	uint64_t now = clock_ms(), pause = PAUSE_FIRST_MS;
 	struct err e;
 	size_t lost = 0;
 

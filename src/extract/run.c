@@ -7,14 +7,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/pipe.h"
 #include "base/prog.h"
 #include "base/progress.h"
+#include "base/signals.h"
 #include "extract/say.h"
 #include "extract/stray.h"
-#include "extract/wake.h"
 
 enum { WINDOW_LEAST = 64, WAIT_MAX_MS = 500, INPUT_POLL_MS = 20, FILL_MS = 100, THREADS_LEAST = 4 };
 
@@ -41,10 +42,10 @@ static int may_read(const struct run *r)
  * no room, and there may be hours of it. */
 static int fill(struct run *r, struct err *e)
 {
-	uint64_t end = wake_ms() + FILL_MS;
+	uint64_t end = clock_ms() + FILL_MS;
 	int rc = 1;
 
-	while (rc > 0 && may_read(r) && flow_ready(r->flow) && wake_ms() < end) {
+	while (rc > 0 && may_read(r) && flow_ready(r->flow) && clock_ms() < end) {
 		rc = item_next(r, e);
 		r->input_ended = rc == 0;
 	}
@@ -60,7 +61,7 @@ static int may_send(const struct run *r)
 
 static int send_ready(struct run *r, struct err *e)
 {
-	uint64_t now = wake_ms();
+	uint64_t now = clock_ms();
 
 	for (size_t i = 0; i < r->n && may_send(r); i++) {
 		struct item *it = r->item[(r->head + i) % r->cap];
@@ -92,7 +93,7 @@ static int wait_ms(const struct run *r, int64_t tick)
 
 int run_interrupted(struct run *r, struct err *e)
 {
-	int sig = wake_signal(r->signals);
+	int sig = signals_next(r->signals);
 
 	if (sig != 0 && r->signal == 0) {
 		r->signal = sig;
@@ -131,7 +132,7 @@ static int turn(struct run *r, struct err *e)
 
 static void show(struct run *r, struct progress *p)
 {
-	double s = (double)(wake_ms() - r->started) / 1000 + 0.001;
+	double s = (double)(clock_ms() - r->started) / 1000 + 0.001;
 	double rate = (double)r->tokens / s;
 	unsigned long long resumed = flow_totals(r->flow).resumed;
 	char bytes[32], text[200];
@@ -212,7 +213,7 @@ static int open_all(struct run *r, struct err *e)
 	struct flow_opt flow = o->flow;
 
 	clock_gettime(CLOCK_REALTIME, &r->start_time);
-	r->signals = wake_open(e);
+	r->signals = signals_open(0, e);
 	if (r->signals < 0 || plan_open(&r->plan, o, e) < 0)
 		return -1;
 	if (o->dump_dir && !(r->dump = dumpdir_open(o->dump_dir, o->server_dump_dir, e)))
@@ -239,13 +240,13 @@ static int open_all(struct run *r, struct err *e)
 		return -1;
 	forecast_read(r);
 	forecast_say(r);
-	r->started = wake_ms();
+	r->started = clock_ms();
 	return 0;
 }
 
 static void summary(const struct run *r)
 {
-	double s = (double)(wake_ms() - r->started) / 1000 + 0.001;
+	double s = (double)(clock_ms() - r->started) / 1000 + 0.001;
 	char total[32], rate[32];
 
 	num_human(r->bytes, total);
@@ -351,7 +352,7 @@ static void close_all(struct run *r)
 	if (r->out_lock >= 0)
 		close(r->out_lock);
 	if (r->signals >= 0)
-		wake_close(r->signals);
+		close(r->signals);
 }
 
 int run_extract(const struct extract_opts *o)

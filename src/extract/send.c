@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "extract/run.h"
-#include "extract/wake.h"
 #include "serve/outcome.h"
 #include "serve/request.h"
 #include "json/rec.h"
@@ -79,14 +79,14 @@ static void charge(struct run *r, struct item *it, const struct err *why)
 	}
 	for (unsigned i = 1; i < it->attempts && pause < PAUSE_MAX_MS; i++)
 		pause *= 2;
-	it->not_before = wake_ms() + (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
+	it->not_before = clock_ms() + (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
 	it->state = READY;
 }
 
 /* 429 and 503: an outage while no other record gets through, else the record's. */
 static void busy(struct run *r, struct item *it, const struct http_done *d, const struct err *why)
 {
-	uint64_t now = wake_ms();
+	uint64_t now = clock_ms();
 
 	if (it->busy_since == 0)
 		it->busy_since = now;

@@ -2,10 +2,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/prog.h"
 #include "extract/run.h"
-#include "extract/wake.h"
 
 /* The order that a kill at any moment survives: a file is synced (produce), gets its name, its
  * folder is synced, then come its line and the sync of that, and only then the source goes. A file
@@ -25,7 +25,7 @@ static int show(struct run *r, struct item *it, struct err *e)
 		return -1;
 	r->lines++;
 	if (r->nshown == 0)
-		r->shown_at = wake_ms();
+		r->shown_at = clock_ms();
 	r->shown[r->nshown++] = it;
 	return 0;
 }
@@ -109,7 +109,7 @@ int settle_shown(struct run *r, struct err *e)
 
 int64_t settle_tick(const struct run *r)
 {
-	uint64_t waited = wake_ms() - r->shown_at;
+	uint64_t waited = clock_ms() - r->shown_at;
 
 	if (r->nshown == 0)
 		return -1;

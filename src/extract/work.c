@@ -1,11 +1,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "extract/run.h"
 #include "extract/say.h"
-#include "extract/wake.h"
 
 /* Ids and mask as the files hold them. */
 static int64_t *widen(const struct item *it)
@@ -146,7 +146,7 @@ static void bad_work(struct run *r, struct item *it)
 	} else if (one_of(it->err.class, again, sizeof(again) / sizeof(again[0])) &&
 		   ++it->attempts < r->o->max_attempts) {
 		it->state = READY;
-		it->not_before = wake_ms() + 100 * it->attempts;
+		it->not_before = clock_ms() + 100 * it->attempts;
 	} else {
 		it->state = BAD;
 	}

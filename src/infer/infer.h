@@ -16,7 +16,6 @@
  *	pace.c		how long a retry waits, and how many there may be
  *	order.c		--ordered
  *	report.c	progress, state on SIGUSR1, the summary
- *	signals.c	signals as a descriptor; the clock
  *	dry.c		--dry-run
  *	loop.c		one turn: read, start, wait, finish
  *	run.c		the phases of a run

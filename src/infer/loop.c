@@ -2,10 +2,10 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/signals.h"
 #include "infer/adapt.h"
 #include "infer/attempt.h"
 #include "infer/endpoint.h"
@@ -14,7 +14,6 @@
 #include "infer/pace.h"
 #include "infer/probe.h"
 #include "infer/report.h"
-#include "infer/signals.h"
 
 #define HELD_MAX       ((uint64_t)256 << 20) /* bytes of records read ahead */
 #define READ_BATCH     256		     /* records between two looks at the servers */
@@ -48,23 +47,6 @@ static void on_signal(struct run *r, int sig)
 
 /* ---- the input ---- */
 
-/* Whether reading will not block for long: a regular file, a line in memory, or a pipe with bytes.
- */
-static int readable(const struct run *r)
-{
-	const struct flow_opt *f = &r->o->flow;
-	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-	struct stat st;
-
-	if (flow_ready(r->flow))
-		return 1;
-	if (f->files.n > 0 && strcmp(f->files.v[0], "-") != 0)
-		return 1;
-	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode))
-		return 1;
-	return poll(&p, 1, 0) != 0;
-}
-
 static int has_room(const struct run *r)
 {
 	if (r->starting || r->input_ended || r->end != RUN_GOES_ON || r->held_bytes >= HELD_MAX)
@@ -82,7 +64,7 @@ static void read_some(struct run *r)
 	struct err e;
 	int n = 0, rc;
 
-	while (n++ < READ_BATCH && has_room(r) && readable(r)) {
+	while (n++ < READ_BATCH && has_room(r) && flow_ready(r->flow)) {
 		rc = flow_next(r->flow, &held, &e);
 		if (rc < 0)
 			infer_fail(r, &e);
@@ -202,7 +184,7 @@ void loop_turn(struct run *r)
 	r->now = clock_ms();
 	read_some(r);
 	start_some(r); /* which makes room, where it rejects */
-	more = has_room(r) && readable(r);
+	more = has_room(r) && flow_ready(r->flow);
 	piped = has_room(r) && !more;
 	if (r->failed)
 		return;

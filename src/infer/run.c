@@ -8,7 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/prog.h" /* the version */
+#include "base/signals.h"
 #include "infer/attempt.h"
 #include "infer/doubt.h"
 #include "infer/dry.h"
@@ -18,7 +20,6 @@
 #include "infer/loop.h"
 #include "infer/params.h"
 #include "infer/report.h"
-#include "infer/signals.h"
 #include "io/lines.h"
 
 #define WINDOW	    256
@@ -191,7 +192,7 @@ static int open_all(struct run *r, struct err *e)
 	r->nonce = (uint32_t)hash64(&t, sizeof(t), (uint64_t)getpid());
 	r->random = hash64(&t, sizeof(t), 1) | 1;
 	r->now = r->began = clock_ms();
-	r->signals = signals_open(e);
+	r->signals = signals_open(SIGUSR1, e);
 	if (r->signals < 0 || open_chat(r, e) < 0)
 		return -1;
 	if (http.key && !http.key[0])
@@ -303,7 +304,7 @@ static void close_all(struct run *r)
 	buf_free(&r->params);
 	serve_plan_close(r->sampling_plan);
 	if (r->signals >= 0)
-		signals_close(r->signals);
+		close(r->signals);
 }
 
 static void say_kept(struct run *r, const struct part *part)
