@@ -35,6 +35,21 @@ static inline int span_eq(struct span a, const char *s)
 	return strlen(s) == a.n && memcmp(a.p, s, a.n) == 0;
 }
 
+/* A zeroed span is as good as any that is empty. */
+static inline int span_same(struct span a, struct span b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+/* By bytes, the shorter first where one begins with the other: less than 0, 0 or more, as memcmp. */
+static inline int span_order(struct span a, struct span b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
+
+	return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
 char *buf_room_more(struct buf *b, size_t n); /* where there is none */
 
 /* Room for n more bytes at the returned end. */

@@ -26,10 +26,7 @@ typedef void pair_fn(struct build *b, struct vocab_pair x);
 
 static int by_bytes(const void *x, const void *y)
 {
-	struct span a = ((const struct core_named *)x)->s, b = ((const struct core_named *)y)->s;
-	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return order ? order : (a.n > b.n) - (a.n < b.n);
+	return span_order(((const struct core_named *)x)->s, ((const struct core_named *)y)->s);
 }
 
 /* The tokens by their bytes; by their bytes from the last to the first, if `turned` is all bytes of

@@ -177,8 +177,7 @@ static int call_held(
 	for (size_t j = 0; j <= k; j++) {
 		const struct jval *other = val_get(val_get(&calls->u.arr.v[j], "function"), "name");
 
-		same += other->u.s.n == name->u.s.n &&
-			memcmp(other->u.s.p, name->u.s.p, name->u.s.n) == 0;
+		same += span_same(other->u.s, name->u.s) != 0;
 	}
 	return occurrences(p, bytes_of(text), name->u.s) >= same;
 }

@@ -53,11 +53,7 @@ static int dumped(
 
 static int by_key(const void *x, const void *y)
 {
-	const struct span a = ((const struct jmember *)x)->key,
-			  b = ((const struct jmember *)y)->key;
-	int rc = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return rc ? rc : (a.n > b.n) - (a.n < b.n);
+	return span_order(((const struct jmember *)x)->key, ((const struct jmember *)y)->key);
 }
 
 /* A copy whose objects have their keys in code point order, which is UTF-8's byte order. */

@@ -75,7 +75,7 @@ static void define(struct ts *t, struct span name, const struct jval *schema)
 {
 	chat_spend(t->steps, 1 + t->ndefs / 4);
 	for (size_t i = 0; i < t->ndefs; i++)
-		if (t->defs[i].name.n == name.n && memcmp(t->defs[i].name.p, name.p, name.n) == 0) {
+		if (span_same(t->defs[i].name, name)) {
 			t->defs[i].schema = schema;
 			return;
 		}
@@ -120,8 +120,7 @@ static int resolve(struct ts *t, const struct jval *ref)
 		;
 	chat_spend(t->steps, 1 + t->ndefs / 4);
 	for (size_t i = 0; i < t->ndefs && t->steps->left > 0; i++)
-		if (t->defs[i].name.n == s.n - at &&
-		    memcmp(t->defs[i].name.p, s.p + at, s.n - at) == 0)
+		if (span_same(t->defs[i].name, (struct span){s.p + at, s.n - at}))
 			return t->defs[i].schema->kind == J_OBJ ? 0 : -1;
 	return -1;
 }

@@ -172,7 +172,7 @@ int call_bound(struct rt *rt, const struct callable *what, const struct value *s
 static const struct kwarg *find_kw(const struct args *args, struct span name)
 {
 	for (size_t i = 0; i < args->nkw; i++)
-		if (args->kw[i].name.n == name.n && memcmp(args->kw[i].name.p, name.p, name.n) == 0)
+		if (span_same(args->kw[i].name, name))
 			return &args->kw[i];
 	return NULL;
 }
@@ -204,7 +204,7 @@ static int is_param(const struct node *def, size_t given, struct span name)
 	size_t i = 0;
 
 	for (const struct node *p = def->b; p; p = p->next, i++)
-		if (i >= given && p->name.n == name.n && memcmp(p->name.p, name.p, name.n) == 0)
+		if (i >= given && span_same(p->name, name))
 			return 1;
 	return 0;
 }

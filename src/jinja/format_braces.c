@@ -45,8 +45,7 @@ static int first_arg(struct braces *f, struct span name, struct value *out)
 		f->next = -1;
 	} else {
 		for (size_t k = 0; k < f->args->nkw; k++) {
-			if (f->args->kw[k].name.n == name.n &&
-			    memcmp(f->args->kw[k].name.p, name.p, name.n) == 0) {
+			if (span_same(f->args->kw[k].name, name)) {
 				*out = f->args->kw[k].v;
 				return 0;
 			}

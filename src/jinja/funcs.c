@@ -201,31 +201,26 @@ static void neighbour(const struct value *v, const char *hint, struct value *out
 		*out = *v;
 }
 
-static int is(struct span name, struct span want)
-{
-	return name.n == want.n && memcmp(name.p, want.p, want.n) == 0;
-}
-
 static int loop_numbers(struct rt *rt, struct loop *l, struct span name, struct value *out)
 {
 	int64_t index = (int64_t)l->count;
 	size_t n = 0;
 
-	if (is(name, SPAN("index")))
+	if (span_eq(name, "index"))
 		value_int(out, index);
-	else if (is(name, SPAN("index0")))
+	else if (span_eq(name, "index0"))
 		value_int(out, index - 1);
-	else if (is(name, SPAN("depth")))
+	else if (span_eq(name, "depth"))
 		value_int(out, 1);
-	else if (is(name, SPAN("depth0")))
+	else if (span_eq(name, "depth0"))
 		value_int(out, 0);
-	else if (is(name, SPAN("length")) || is(name, SPAN("revindex")) ||
-		 is(name, SPAN("revindex0"))) {
+	else if (span_eq(name, "length") || span_eq(name, "revindex") ||
+		 span_eq(name, "revindex0")) {
 		if (loop_length(rt, l, &n) < 0)
 			return -1;
-		value_int(out, is(name, SPAN("length"))	    ? (int64_t)n
-			       : is(name, SPAN("revindex")) ? (int64_t)n - index + 1
-							    : (int64_t)n - index);
+		value_int(out, span_eq(name, "length")	   ? (int64_t)n
+			       : span_eq(name, "revindex") ? (int64_t)n - index + 1
+							   : (int64_t)n - index);
 	} else {
 		return 0;
 	}
@@ -234,15 +229,15 @@ static int loop_numbers(struct rt *rt, struct loop *l, struct span name, struct 
 
 int loop_attr(struct rt *rt, struct loop *l, struct span name, struct value *out)
 {
-	if (is(name, SPAN("first"))) {
+	if (span_eq(name, "first")) {
 		value_bool(out, l->count == 1);
 		return 1;
 	}
-	if (is(name, SPAN("previtem"))) {
+	if (span_eq(name, "previtem")) {
 		neighbour(&l->prev, "the first item has none before it", out);
 		return 1;
 	}
-	if (is(name, SPAN("last")) || is(name, SPAN("nextitem"))) {
+	if (span_eq(name, "last") || span_eq(name, "nextitem")) {
 		if (loop_peek(rt, l) < 0)
 			return -1;
 		if (name.n == 4)

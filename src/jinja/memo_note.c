@@ -1,5 +1,4 @@
 /* What an iteration reads and sets, while it runs. */
-#include <string.h>
 
 #include "base/mem.h"
 #include "jinja/eval.h"
@@ -26,8 +25,7 @@ void memo_skip(struct rt *rt)
 static int same_guard(const struct guard *a, const struct guard *b)
 {
 	return a->kind == b->kind && a->node == b->node && a->at == b->at &&
-	       a->name.n == b->name.n &&
-	       (a->name.n == 0 || memcmp(a->name.p, b->name.p, a->name.n) == 0);
+	       span_same(a->name, b->name);
 }
 
 /* The first of equal ones stays: it was read first. */
@@ -187,8 +185,7 @@ static size_t outer_base(struct memo_note *m, struct frame *f, const struct node
 static int was_set(const struct memo_note *m, const struct dict *of, struct span name)
 {
 	for (size_t i = 0; i < m->nset; i++)
-		if (m->set[i].of == of && m->set[i].name.n == name.n &&
-		    memcmp(m->set[i].name.p, name.p, name.n) == 0)
+		if (m->set[i].of == of && span_same(m->set[i].name, name))
 			return 1;
 	return 0;
 }

@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/err.h"
 
@@ -192,7 +191,7 @@ static int parse_params(struct parser *p, struct node **out)
 		if (need(p, T_NAME) < 0)
 			return -1;
 		for (const struct node *o = params.first; o; o = o->next)
-			if (o->name.n == n->name.n && memcmp(o->name.p, n->name.p, n->name.n) == 0)
+			if (span_same(o->name, n->name))
 				return parse_fail(
 				    p, n->at, "two parameters '%.*s'", cut(n->name.n), n->name.p);
 		if (take(p, T_ASSIGN)) {

@@ -257,8 +257,7 @@ static int check_argument(struct parser *p, const struct node *list, const struc
 		star |= k == 2;
 		starstar |= k == 3;
 		named |= k == 1;
-		if (kind == 1 && k == 1 && o->name.n == n->name.n &&
-		    memcmp(o->name.p, n->name.p, n->name.n) == 0)
+		if (kind == 1 && k == 1 && span_same(o->name, n->name))
 			return parse_fail(p, n->at, "an argument is given twice");
 	}
 	if (starstar || (kind == 2 && star) || (kind == 0 && (star || named)))

@@ -4,11 +4,6 @@
 
 #include "jinja/scope.h"
 
-static int same(struct span a, struct span b)
-{
-	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
-}
-
 int symbols_fail(struct compile *c, const struct node *n, const char *msg)
 {
 	return jinja_error(c->t, n->at, msg, c->e);
@@ -53,7 +48,7 @@ void symbols_branch(struct symbols *s, const struct symbols *of)
 static struct symbol *find_top(const struct symbols *s, struct span name)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (same(s->v[i].name, name))
+		if (span_same(s->v[i].name, name))
 			return &s->v[i];
 	return NULL;
 }
@@ -98,7 +93,7 @@ static uint16_t slot_for(struct symbols *s, struct span name)
 
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].level == s->level && f->v[i].apart == s->apart &&
-		    same(f->v[i].name, name))
+		    span_same(f->v[i].name, name))
 			return (uint16_t)i;
 	if (f->n == SCOPE_NAMES) {
 		if (!s->c->over)
@@ -207,7 +202,7 @@ static uint32_t global_number(struct compile *c, struct span name)
 	struct jinja *t = c->t;
 
 	for (size_t i = 0; i < t->nglobal; i++)
-		if (same(t->global[i], name))
+		if (span_same(t->global[i], name))
 			return (uint32_t)i;
 	if (t->nglobal == SCOPE_NAMES * 4 && !c->over)
 		c->over = jinja_error(t, 0, "too many names", c->e) < 0;

@@ -1,6 +1,5 @@
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/num.h"
@@ -107,11 +106,10 @@ static void write_array(struct writer *w, const struct jval *v)
 
 static int by_key(const void *a, const void *b)
 {
-	const struct span *x = &(*(const struct jmember *const *)a)->key;
-	const struct span *y = &(*(const struct jmember *const *)b)->key;
-	int c = memcmp(x->p, y->p, x->n < y->n ? x->n : y->n);
+	const struct jmember *x = *(const struct jmember *const *)a;
+	const struct jmember *y = *(const struct jmember *const *)b;
 
-	return c ? c : (x->n > y->n) - (x->n < y->n);
+	return span_order(x->key, y->key);
 }
 
 static void write_object(struct writer *w, const struct jval *v)

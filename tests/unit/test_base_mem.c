@@ -80,6 +80,24 @@ static void buf_encodes(void **state)
 	}
 }
 
+/* As code points order, which is as bytes do. */
+static void spans_have_an_order(void **state)
+{
+	static const struct span rising[] = {{NULL, 0}, {"\0", 1}, {"a", 1}, {"a\0", 2}, {"ab", 2},
+	    {"b", 1}, {"\xc3\xa9", 2}, {"\xf0\x9f\x98\x80", 4}};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rising); i++)
+		for (size_t k = 0; k < LEN(rising); k++) {
+			int order = span_order(rising[i], rising[k]);
+
+			assert_int_equal((order > 0) - (order < 0), (i > k) - (i < k));
+			assert_int_equal(span_same(rising[i], rising[k]), i == k);
+		}
+	assert_true(span_same(SPAN(""), (struct span){0}));
+	assert_int_equal(span_order(SPAN(""), (struct span){0}), 0);
+}
+
 static void arena_aligns_and_keeps(void **state)
 {
 	struct arena a = {0};
@@ -240,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(buf_grows),
 	    cmocka_unit_test(buf_encodes),
+	    cmocka_unit_test(spans_have_an_order),
 	    cmocka_unit_test(arena_aligns_and_keeps),
 	    cmocka_unit_test(ints_grow),
 	    cmocka_unit_test(ends_of_memory),
