@@ -143,6 +143,8 @@ int item_next(struct run *r, struct err *e)
 	if (rc <= 0) {
 		if (rc == 0)
 			rc = flow_release(r->flow, held, e);
+		else
+			flow_forget(held);
 		item_free(it);
 		return rc < 0 ? -1 : 1;
 	}
