@@ -221,7 +221,10 @@ again() {
 	mv "$T/out/prepared/B1_glaive/answers.jsonl" "$T/out/prepared/B1_glaive/answers.jsonl.part"
 	cp pipelines/demo/model/chat_template.jinja "$T/model"
 	again MODEL="$T/model" short | grep -q "B1_glaive/answers.jsonl: was begun with another"
-	# without the folder there is nothing to be held against
+	# a folder that is not there for once is not taken for another
+	FAIL=B1_glaive/answers again MODEL="$T/none" short | grep -q Error
+	again MODEL="$T/model" short | grep -q "B1_glaive/answers.jsonl: was begun with another"
+	# and where all is made, there is nothing to be held against
 	echo >>"$T/model/chat_template.jinja"
 	again MODEL="$T/model" "$T/out/prepared/B1_glaive/tokenized_data.jsonl" >/dev/null
 	mv "$T/model" "$T/else"
