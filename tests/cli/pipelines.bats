@@ -242,6 +242,12 @@ again() {
 	done
 	SERVES=else again MODEL_NAMES=2 short >"$T/what"
 	[ "$(grep -c '^e3-infer' "$T/what")" -eq 6 ]
+	# nor by two versions of its weights
+	echo '{"generations":[{"model":"m","weight_version":"1"}]}' | tee "$T/a" | sed 's/"1"/"2"/' >"$T/b"
+	pipelines/100k/one-model 1 "$T/a" "$T/a"
+	run pipelines/100k/one-model 1 "$T/a" "$T/b"
+	[ "$status" -eq 1 ]
+	[ "${lines[2]}" = "  m 2, such as $T/b" ]
 }
 
 @test "what is moved away is made anew, and what follows from it" {
