@@ -143,9 +143,10 @@ coverage: deps-check deps-coverage
 	    SAN="--coverage -fprofile-update=atomic" tests
 	@find build/coverage -name '*.gcda' -delete
 	@E3_BIN=$(CURDIR)/build/coverage/bin E3_BUILD=$(CURDIR)/build/coverage E3_SHARED=$(E3_SHARED) tests/run || true
-	@gcovr -r . -f src/ --object-directory build/coverage/obj -s --txt build/coverage/files.txt \
-	    --html-details build/coverage/index.html build/coverage/obj | tail -n 4
-	@echo "by file: build/coverage/files.txt, line by line: build/coverage/index.html"
+	@cd build/coverage && lcov -q -c -d obj -b $(CURDIR) --include "$(CURDIR)/src/*" -o info 2>lcov.log && \
+	    lcov --list info >files.txt 2>>lcov.log && genhtml -q -o html info 2>>lcov.log && \
+	    lcov --summary info 2>&1 | grep '%'
+	@echo "by file: build/coverage/files.txt, line by line: build/coverage/html/index.html"
 
 oracle-drivers: $(ORACLE) $(BUILD)/unit/test_jinja_notes
 

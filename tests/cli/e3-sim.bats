@@ -24,7 +24,7 @@ serve() {
 
 # Ends the server, without a word from the shell.
 stop() {
-	kill -9 "$PID" 2>/dev/null || true
+	kill "$PID" 2>/dev/null || true
 	wait "$PID" 2>/dev/null || true
 }
 
