@@ -60,6 +60,95 @@ static void expressions(void **state)
 }
 
 /* Printed at once, without making the sum, where that is the same. */
+static void arithmetic(void **state)
+{
+	static const struct row rows[] = {
+	    {"{{ [7 // -1, 7 % -1, -7 // 2, -7 % 2, 7 // -2, 7 % -2] }}", NULL,
+		"[-7, 0, -4, 1, -4, -1]"},
+	    {"{{ [5.5 - 2, 7 - 0.5, 7.5 / 2, -7.5 // 2, -7.5 % 2, 7.5 % -2.5, 0.0 % -3, 6.0 // "
+	     "0.1, 1e300 // 1e-5 > 1] }}",
+		NULL, "[3.5, 6.5, 3.75, -4.0, 0.5, -0.0, -0.0, 59.0, True]"},
+	    {"{{ [-m, -m - 1, m, -b, -n, 0 - m] }}",
+		"{\"m\": 9223372036854775807, \"b\": 123456789012345678901234567890, \"n\": "
+		"-123456789012345678901234567890}",
+		"[-9223372036854775807, -9223372036854775808, 9223372036854775807, "
+		"-123456789012345678901234567890, 123456789012345678901234567890, "
+		"-9223372036854775807]"},
+	    {"{{ -(-m - 1) }}", "{\"m\": 9223372036854775807}", "9223372036854775808"},
+	    {"{{ (-m - 1) // -1 }}", "{\"m\": 9223372036854775807}",
+		"!t:1:13: an integer beyond 64 bits, which is not supported in arithmetic"},
+	    {"{{ 3 ** 50 }}", NULL,
+		"!t:1:6: an integer beyond 64 bits, which is not supported in arithmetic"},
+	    {"{{ b + 1 }}", "{\"b\": 123456789012345678901234567890}",
+		"!t:1:6: an integer beyond 64 bits, which is not supported in arithmetic"},
+	    {"{{ [2 ** 3, 2 ** -1, 2.0 ** 3, 0 ** 0, (-8) ** 3, 4 ** 0.5] }}", NULL,
+		"[8, 0.5, 8.0, 1, -512, 2.0]"},
+	    {"{{ 0.0 ** -1 }}", NULL, "!t:1:8: division by zero"},
+	    {"{{ 0 ** -1 }}", NULL, "!t:1:6: division by zero"},
+	    {"{{ (-8) ** 0.5 }}", NULL, "!t:1:9: a power that is a complex number"},
+	    {"{{ 10.0 ** 400 }}", NULL, "!t:1:9: the result of ** is too large"},
+	    {"{{ 1.0 / 0 }}", NULL, "!t:1:8: division by zero"},
+	    {"{{ 1.0 // 0 }}", NULL, "!t:1:8: division by zero"},
+	    {"{{ ['ab' * -1, 2 * 'ab', [1] * 2, [1] * -1, [] * 3, (1,) * 2, 'a' * 0] }}", NULL,
+		"['', 'abab', [1, 1], [], [], (1, 1), '']"},
+	};
+
+	(void)state;
+	check_rows(rows, LEN(rows));
+}
+
+static void comparisons(void **state)
+{
+	static const struct row rows[] = {
+	    {"{{ [b > 1, b < 1, n < 1, n < b, b > n, b == b, b > c, c < b, n > m, [n, b]|sort, b "
+	     "== 1.5] }}",
+		"{\"b\": 123456789012345678901234567890, \"c\": 12345678901234567890123, \"n\": "
+		"-123456789012345678901234567890, \"m\": -12345678901234567890123}",
+		"[True, False, True, True, True, True, True, True, False, "
+		"[-123456789012345678901234567890, 123456789012345678901234567890], False]"},
+	    {"{{ [b < 1e300, b > 1e300] }}",
+		"{\"b\": "
+		"1000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"0000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"0000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"0000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"0000000000000000000000000000000000000000000000000000000000000000000000000}",
+		"[False, True]"},
+	    {"{{ [b < 1e300, b > 1e300] }}",
+		"{\"b\": "
+		"-100000000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"0000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"0000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"0000000000000000000000000000000000000000000000000000000000000000000000000000000000"
+		"00000000000000000000000000000000000000000000000000000000000000000000000000}",
+		"[True, False]"},
+	    {"{{ [range(3) == range(3), range(3) == range(4), range(0) == range(5, 2), range(0, 1, "
+	     "5) == range(1), range(0, 4, 2) == range(0, 4, 3), range(0, 4, 2) == range(0, 3, 2), "
+	     "range(1, 4) == range(3)] }}",
+		NULL, "[True, False, True, True, False, True, False]"},
+	    {"{% set l = [1, 2] %}{% set d = {'a': 1} %}{{ [l == l, l == [1], [1, 3] == l, (1,) == "
+	     "(1, 2), (1, 2) == [1, 2], d == d, d == {}, d == {'a': 1, 'b': 2}, d == {'b': 1}, d "
+	     "== {'a': 1.0}] }}",
+		NULL, "[True, False, False, False, False, True, False, False, False, True]"},
+	    {"{{ [[1, 2] < [1, 3], [1] < [1, 2], (2,) > (1, 5), [1, 2] <= [1, 2], [] < [1]] }}",
+		NULL, "[True, True, True, True, True]"},
+	    {"{{ [1, 'a'] < [1, 2] }}", NULL,
+		"!t:1:13: no order between values of type 'str' and 'int'"},
+	    {"{% macro f() %}{% endmacro %}{% macro g() %}{% endmacro %}{{ [f == f, f == g] }}",
+		NULL, "[True, False]"},
+	    {"{{ [b > 1.5, 1.5 < b, n < -1.5, -1.5 > n, 1e300 > b, b < 1e300] }}",
+		"{\"b\": 10000000000000000000000000, \"n\": -10000000000000000000000000}",
+		"[True, True, True, True, True, True]"},
+	    {"{% set nan = inf - inf %}{{ [nan == nan, nan < 1, 1 < nan, 1.5 < nan, nan != 1, 3 < "
+	     "inf, 3 > inf, 3 > -inf, 3 < -inf, b < inf, b > nan, 1 == nan] }}",
+		"{\"inf\": 1e999, \"b\": 123456789012345678901234567890}",
+		"[False, False, False, False, True, True, False, True, False, True, False, False]"},
+	};
+
+	(void)state;
+	check_rows(rows, LEN(rows));
+}
+
 static void printed_sums(void **state)
 {
 	static const struct row rows[] = {
@@ -263,6 +352,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(white_space),
 	    cmocka_unit_test(expressions),
+	    cmocka_unit_test(arithmetic),
+	    cmocka_unit_test(comparisons),
 	    cmocka_unit_test(printed_sums),
 	    cmocka_unit_test(undefined_values),
 	    cmocka_unit_test(attributes),
