@@ -58,6 +58,7 @@ static const struct {
 	"<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>", \
 	    "<think>", "</think>", "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>",         \
 	    "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>"
+#define LLAMA "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"
 #define MINIMAX                                                                \
 	"]~!b[", "]~b]", "[e~[", "<think>", "</think>", "<minimax:tool_call>", \
 	    "</minimax:tool_call>"
@@ -84,6 +85,8 @@ static const struct {
 	NULL},
     {"zai-org-GLM-4.5", {GLM}, "{\"enable_thinking\":false}", A("\"content\": \"hi\""), NULL},
     {"GLM-4.7-Flash", {GLM}, "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
+    /* of no family: all of it is content */
+    {"meta-llama-Llama-3.1-8B-Instruct", {LLAMA}, "{}", A("\"content\": \"<think>hi\""), NULL},
     {"MiniMax-M2", {MINIMAX}, "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
     {"MiniMax-M2", {MINIMAX}, "{}",
 	A("\"content\": \"hi\", \"reasoning_content\": \"so\", \"tool_calls\": [" CALL(
@@ -93,6 +96,11 @@ static const struct {
     {"rtp-llm-deepseek_v31", {DEEPSEEK}, "{\"thinking\":true}",
 	A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
     {"rtp-llm-deepseek_v31", {DEEPSEEK}, "{}",
+	A("\"content\": \"hi\", \"tool_calls\": [" CALL("", "f", "{\\\"a\\\": 1}") ", " CALL("",
+	    "g",
+	    "{}") ", " CALL("", "g", "{ }") ", " CALL("", "f", "") ", " CALL("", "h", "[]") "]"),
+	NULL},
+    {"deepseek-ai-DeepSeek-R1-Distill-Llama-8B", {DEEPSEEK}, "{}",
 	A("\"content\": \"hi\", \"tool_calls\": [" CALL("", "f", "{\\\"a\\\": 1}") ", " CALL(
 	    "", "g", "{}") "]"),
 	NULL},
@@ -192,28 +200,35 @@ static void come_back(void **state)
 	chat_close(c);
 }
 
-static void come_back_by_other_templates(void **state)
+/* Skips where the template is not there. */
+static struct chat *open_other(const char *template, const char *const *names)
 {
 	const char *shared = getenv("E3_SHARED");
+	char path[4096];
+	const struct chat_opt opt = {.model = tmp_dir, .template = path};
+	struct chat *c;
+	struct err e;
 
+	snprintf(
+	    path, sizeof(path), "%s/templates/%s.jinja", shared ? shared : "../shared", template);
+	if (access(path, F_OK) < 0)
+		skip("no E3_SHARED/templates/%s.jinja", template);
+	folder_make(names, NULL);
+	c = chat_open(&opt, &e);
+	if (!c)
+		fail_msg("%s", e.msg);
+	return c;
+}
+
+static void come_back_by_other_templates(void **state)
+{
 	(void)state;
 	for (size_t i = 0; i < LEN(others); i++) {
 		const struct turn turn = {
 		    others[i].template, others[i].kwargs, others[i].message, others[i].want};
-		char path[4096];
-		struct chat_opt opt = {.model = tmp_dir, .template = path};
+		struct chat *c = open_other(others[i].template, others[i].names);
 		struct arena a = {0};
-		struct chat *c;
-		struct err e;
 
-		snprintf(path, sizeof(path), "%s/templates/%s.jinja", shared ? shared : "../shared",
-		    others[i].template);
-		if (access(path, F_OK) < 0)
-			skip("no E3_SHARED/templates/%s.jinja", others[i].template);
-		folder_make(others[i].names, NULL);
-		c = chat_open(&opt, &e);
-		if (!c)
-			fail_msg("%s", e.msg);
 		check_turn(c, &turn, &a);
 		arena_free(&a);
 		chat_close(c);
@@ -250,40 +265,118 @@ static const struct {
 	  "\"</think>c<|tool_calls_section_begin|><|tool_calls_section_end|>\"")},
 };
 
+static void check_answer(
+    const struct chat *c, const char *answer, enum chat_status status, int ended, const char *want)
+{
+	struct chat_work *w = chat_work_open(c);
+	struct bpe_work *bw = bpe_work_open(chat_bpe(c));
+	struct arena a = {0};
+	struct ints ids = {0};
+	struct buf got = {0};
+	struct chat_conv conv;
+	struct chat_answer out;
+	struct err e;
+
+	read_conv(&conv, "{\"messages\":[" U "]}", &a);
+	assert_int_equal(bpe_encode(chat_bpe(c), bw, (struct bpe_text){answer, strlen(answer), 0},
+			     &ids, NULL, &e),
+	    0);
+	if (chat_answer(c, w, &conv, 1, &ids, &a, &out, &e) < 0)
+		fail_msg("%s", e.msg);
+	val_write(&got, &out.message, NULL);
+	assert_bytes(answer, got.data, got.len, want);
+	assert_int_equal(out.status, status);
+	assert_int_equal(out.ended, ended);
+	ints_free(&ids);
+	buf_free(&got);
+	arena_free(&a);
+	bpe_work_close(bw);
+	chat_work_close(w);
+}
+
 static void read_answers(void **state)
 {
 	struct chat *c = open_folder(KIMI);
-	struct chat_work *w = chat_work_open(c);
-	struct bpe_work *bw = bpe_work_open(chat_bpe(c));
 
 	(void)state;
-	for (size_t i = 0; i < LEN(answers); i++) {
-		struct arena a = {0};
-		struct ints ids = {0};
-		struct buf got = {0};
-		struct chat_conv conv;
-		struct chat_answer out;
-		struct err e;
-
-		read_conv(&conv, "{\"messages\":[" U "]}", &a);
-		assert_int_equal(
-		    bpe_encode(chat_bpe(c), bw,
-			(struct bpe_text){answers[i].answer, strlen(answers[i].answer), 0}, &ids,
-			NULL, &e),
-		    0);
-		if (chat_answer(c, w, &conv, 1, &ids, &a, &out, &e) < 0)
-			fail_msg("%s", e.msg);
-		val_write(&got, &out.message, NULL);
-		assert_bytes(answers[i].answer, got.data, got.len, answers[i].want);
-		assert_int_equal(out.status, answers[i].status);
-		assert_int_equal(out.ended, answers[i].ended);
-		ints_free(&ids);
-		buf_free(&got);
-		arena_free(&a);
-	}
-	bpe_work_close(bw);
-	chat_work_close(w);
+	for (size_t i = 0; i < LEN(answers); i++)
+		check_answer(
+		    c, answers[i].answer, answers[i].status, answers[i].ended, answers[i].want);
 	chat_close(c);
+}
+
+#define DS_CALLS     "<｜tool▁calls▁begin｜>"
+#define DS_CALLS_END "<｜tool▁calls▁end｜>"
+#define DS_CALL	     "<｜tool▁call▁begin｜>"
+#define DS_CALL_END  "<｜tool▁call▁end｜>"
+#define DS_SEP	     "<｜tool▁sep｜>"
+#define DS_END	     "<｜end▁of▁sentence｜>"
+#define MM	     "<minimax:tool_call>"
+#define MM_END	     "</minimax:tool_call>"
+
+/* Broken off within its reasoning, or within or behind its calls. want NULL: unparsed, the content
+ * is the answer. */
+static const struct {
+	const char *template;
+	const char *names[16];
+	const char *answer;
+	enum chat_status status;
+	const char *want;
+} broken[] = {
+    {"zai-org-GLM-4.5", {GLM}, "<think>r", ANSWER_REASONING_ONLY,
+	A("\"content\": \"\", \"reasoning_content\": \"r\"")},
+    {"zai-org-GLM-4.5", {GLM}, "<tool_call>f", ANSWER_UNPARSED, NULL},
+    {"zai-org-GLM-4.5", {GLM}, "<tool_call></tool_call>", ANSWER_UNPARSED, NULL},
+    {"zai-org-GLM-4.5", {GLM}, "<tool_call>f<arg_key>a", ANSWER_UNPARSED, NULL},
+    {"zai-org-GLM-4.5", {GLM}, "<tool_call>f<arg_key>a</arg_key></tool_call>", ANSWER_UNPARSED,
+	NULL},
+    {"zai-org-GLM-4.5", {GLM}, "<tool_call>f<arg_key>a</tool_call>", ANSWER_UNPARSED, NULL},
+    {"zai-org-GLM-4.5", {GLM}, "<tool_call>f</tool_call>x", ANSWER_UNPARSED, NULL},
+    {"MiniMax-M2", {MINIMAX}, "r", ANSWER_REASONING_ONLY,
+	A("\"content\": \"\", \"reasoning_content\": \"r\"")},
+    {"MiniMax-M2", {MINIMAX}, "</think>" MM, ANSWER_UNPARSED, NULL},
+    {"MiniMax-M2", {MINIMAX}, "</think>" MM "f" MM_END, ANSWER_UNPARSED, NULL},
+    {"MiniMax-M2", {MINIMAX}, "</think>" MM "<invoke name=\"f\">", ANSWER_UNPARSED, NULL},
+    {"MiniMax-M2", {MINIMAX}, "</think>" MM "<invoke name=\"f", ANSWER_UNPARSED, NULL},
+    {"MiniMax-M2", {MINIMAX}, "</think>" MM "<invoke name=\"f\"><parameter name=\"a\">x",
+	ANSWER_UNPARSED, NULL},
+    {"MiniMax-M2", {MINIMAX}, "</think>" MM MM_END "x", ANSWER_UNPARSED, NULL},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK}, "<think>r", ANSWER_REASONING_ONLY,
+	A("\"content\": \"\", \"reasoning_content\": \"r\"")},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK}, DS_CALLS DS_CALL "f" DS_SEP "{}", ANSWER_UNPARSED, NULL},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK}, DS_CALLS DS_CALL "f{}" DS_CALL_END DS_CALLS_END,
+	ANSWER_UNPARSED, NULL},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK}, DS_CALLS DS_CALL DS_SEP "{}" DS_CALL_END DS_CALLS_END,
+	ANSWER_UNPARSED, NULL},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK},
+	DS_CALLS DS_CALL "function" DS_SEP "f\n```json\n```" DS_CALL_END DS_CALLS_END,
+	ANSWER_UNPARSED, NULL},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK}, DS_CALLS DS_CALL "f" DS_SEP "{}" DS_CALL_END,
+	ANSWER_UNPARSED, NULL},
+    {"rtp-llm-deepseek_v31", {DEEPSEEK},
+	DS_CALLS DS_CALL "f" DS_SEP "{}" DS_CALL_END DS_CALLS_END "x", ANSWER_UNPARSED, NULL},
+};
+
+static void read_broken_answers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LEN(broken); i++) {
+		struct chat *c = open_other(broken[i].template, broken[i].names);
+		const struct jval text = {
+		    .kind = J_STR, .u.s = {broken[i].answer, strlen(broken[i].answer)}};
+		struct buf want = {0};
+
+		if (broken[i].want) {
+			buf_adds(&want, broken[i].want);
+		} else {
+			buf_adds(&want, "{\"role\": \"assistant\", \"content\": ");
+			val_write(&want, &text, NULL);
+			buf_addc(&want, '}');
+		}
+		check_answer(c, broken[i].answer, broken[i].status, 0, buf_cstr(&want));
+		buf_free(&want);
+		chat_close(c);
+	}
 }
 
 int main(void)
@@ -292,6 +385,7 @@ int main(void)
 	    cmocka_unit_test(come_back),
 	    cmocka_unit_test(come_back_by_other_templates),
 	    cmocka_unit_test(read_answers),
+	    cmocka_unit_test(read_broken_answers),
 	};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);

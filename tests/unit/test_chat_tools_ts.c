@@ -87,6 +87,42 @@ static const struct {
     {OBJ("\"a\":{\"$ref\":\"http://x\"}"), NULL},
     {DEFS("\"A\":true", ""), NULL},
     {DEFS("\"A\":{\"oneOf\":[]}", ""), NULL},
+    /* values as Python prints them, and what is no schema */
+    {OBJ("\"a\":{\"enum\":[[\"it's\", \"say \\\"hi\\\"\", \"both ' and \\\"\", \"b\\\\\", "
+	 "\"\\n\\r\\t\\u0001\\u007f\", \"é\"]]}"),
+	ONE("a?: [\"it's\", 'say \"hi\"', 'both \\' and \"', 'b\\\\', '\\n\\r\\t\\x01\\x7f', "
+	    "'é']")},
+    {OBJ("\"a\":{\"enum\":[{\"k\": [null, false, true, 1, -2.5, 100000000000000000000000000000], "
+	 "\"it's\": {}},false,100000000000000000000000000000,[]]}"),
+	ONE("a?: {'k': [None, False, True, 1, -2.5, 100000000000000000000000000000], \"it's\": {}} "
+	    "| False | 100000000000000000000000000000 | []")},
+    {OBJ("\"a\":{\"type\":\"array\",\"maxItems\":[1,\"x\"],\"minItems\":{\"k\":\"v\"}}"),
+	ONE("// maxItems: [1, 'x'], minItems: {'k': 'v'}\n  a?: Array<any>")},
+    {OBJ("\"a\":{\"type\":\"boolean\",\"default\":false}"),
+	ONE("// Default: False\n  a?: boolean")},
+    {OBJ("\"a\":{\"type\":\"number\",\"default\":100000000000000000000000000000}"),
+	ONE("// Default: 100000000000000000000000000000\n  a?: number")},
+    {OBJ("\"a\":{\"type\":\"array\",\"items\":0.0},\"b\":{\"type\":\"array\",\"items\":0}"),
+	ONE("a?: Array<any>,\n  b?: Array<any>")},
+    {OBJ("\"a\":{\"$ref\":5}"), NULL},
+    {OBJ("\"a\":{\"enum\":5}"), NULL},
+    {OBJ("\"a\":{\"anyOf\":5}"), NULL},
+    {OBJ("\"a\":{\"anyOf\":[{\"oneOf\":[]}]}"), NULL},
+    {OBJ("\"o\":{\"type\":\"object\",\"properties\":{},\"required\":[[1]]}"), NULL},
+    {OBJ("\"o\":{\"type\":\"object\",\"properties\":{},\"required\":[{}]}"), NULL},
+    {OBJ("\"o\":{\"type\":\"object\",\"$defs\":[1]}"), NULL},
+    {OBJ("\"o\":{\"type\":\"object\",\"additionalProperties\":{\"oneOf\":[]}}"), NULL},
+    {OBJ("\"a\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"description\":[1]}}"), NULL},
+    {"[{\"type\":\"function\",\"function\":\"f\"}]", NULL},
+    {DEFS("\"A\":{\"type\":\"string\"},\"B\":{\"type\":\"number\"}",
+	 "\"o\":{\"type\":\"object\",\"$defs\":{\"A\":{\"type\":\"boolean\"}}},\"a\":{\"$ref\":\"#/"
+	 "$defs/A\"}"),
+	HEAD "interface A boolean\ninterface B number\ntype f = (_: {\n  a?: A,\n  o?: {}\n}) => "
+	     "any;\n}\n"},
+    {DEFS("\"A\":{},\"B\":{},\"C\":{},\"D\":{},\"E\":{},\"F\":{},\"G\":{},\"H\":{},\"I\":{}", ""),
+	HEAD "interface A any\ninterface B any\ninterface C any\ninterface D any\ninterface E "
+	     "any\ninterface F any\ninterface G any\ninterface H any\ninterface I any\ntype f = "
+	     "(_: {}) => any;\n}\n"},
     /* the reference's example */
     {"[{\"function\":{\"description\":\"Get weather\\nfor a place\",\"name\":\"get_weather\","
      "\"parameters\":{\"properties\":{\"days\":{\"default\":3,\"minimum\":1,\"type\":\"integer\"},"
