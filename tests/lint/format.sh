@@ -9,8 +9,8 @@ if [ "${version:-0}" -ne 14 ]; then
 else
 	for f in src/*/*.[ch] tests/*/*.[ch]; do
 		[ -f "$f" ] && ! head -n 3 "$f" | grep -qiE 'generated|(written|made) by' && echo "$f"
-	done | xargs -n 20 -P 2 "$format" --dry-run --ferror-limit=1 2>&1 |
-		sed -nE 's/^([^:]*):.*clang-format-violations.*/\1/p' | sort -u >"$tap_out"
+	done | { xargs -n 20 -P 2 "$format" --dry-run --ferror-limit=1 2>&1 || echo "failed: $format"; } |
+		sed -nE -e 's/^([^:]*):.*clang-format-violations.*/\1/p' -e '/^failed: /p' | sort -u >"$tap_out"
 	verdict "sources are formatted" "$tap_out"
 fi
 tap_end
