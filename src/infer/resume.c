@@ -60,10 +60,30 @@ static struct span last_generation(const struct rec *r)
 	return last;
 }
 
+/* Where both say it. `who`: "the server has". */
+static int check_maker(
+    const char *what, const char *made_by, const char *who, const char *other, struct err *e)
+{
+	if (!made_by[0] || !other[0] || strcmp(made_by, other) == 0)
+		return 0;
+	return err_set(e, "changed", "was made by the %s %s, %s %s: they don't go into one output",
+	    what, made_by, who, other);
+}
+
+/* The member of the generation; the first one that says it holds for all. */
+static int check_lines(const char *what, struct span value, char *first, size_t size, struct err *e)
+{
+	char text[256];
+
+	lax_text(text, size, value);
+	if (!first[0])
+		memcpy(first, text, size);
+	return check_maker(what, text, "the lines before by", first, e);
+}
+
 static int check_made_with(struct resume *r, struct span gen, struct err *e)
 {
 	struct span sampling = lax_get(gen, "sampling");
-	char model[sizeof(r->model)];
 
 	if (!gen.p)
 		return 0;
@@ -73,15 +93,10 @@ static int check_made_with(struct resume *r, struct span gen, struct err *e)
 		    "was made with %.*s, this run has %.*s: give the same options, or another "
 		    "output",
 		    (int)sampling.n, sampling.p, (int)r->sampling.n, r->sampling.p);
-	lax_text(model, sizeof(model), lax_get(gen, "model"));
-	if (model[0] && r->model[0] && strcmp(model, r->model) != 0)
-		return err_set(e, "changed",
-		    "was made by the model %s, the lines before by %s: they don't go into one "
-		    "output",
-		    model, r->model);
-	if (model[0])
-		memcpy(r->model, model, sizeof(model));
-	return 0;
+	if (check_lines("model", lax_get(gen, "model"), r->model, sizeof(r->model), e) < 0)
+		return -1;
+	return check_lines(
+	    "weights", lax_get(gen, "weight_version"), r->weights, sizeof(r->weights), e);
 }
 
 static void count_status(struct resume *r, struct span gen)
@@ -92,13 +107,12 @@ static void count_status(struct resume *r, struct span gen)
 		r->statuses[i] += (uint64_t)lax_is(status, infer_statuses[i]);
 }
 
-int resume_check_model(const struct resume *r, const char *model, struct err *e)
+int resume_check_maker(
+    const struct resume *r, const char *model, const char *weights, struct err *e)
 {
-	if (!r->model[0] || strcmp(model, r->model) == 0)
-		return 0;
-	return err_set(e, "changed",
-	    "was made by the model %s, the server has %s: they don't go into one output", r->model,
-	    model);
+	if (check_maker("model", r->model, "the server has", model, e) < 0)
+		return -1;
+	return check_maker("weights", r->weights, "the server has", weights, e);
 }
 
 int resume_line(void *arg, const char *line, size_t n, uint64_t number, struct err *e)

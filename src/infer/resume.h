@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "infer/options.h"
+#include "serve/facts.h"
 #include "json/rec.h"
 
 struct err;
@@ -34,7 +35,8 @@ struct resume {
 	struct carried *carried;     /* by id */
 	size_t ncarried, cap;
 	struct span sampling; /* what the lines must have been made with */
-	char model[256];      /* what they were made by; empty: none of them says it */
+	/* what they were made by; empty: none of them says it */
+	char model[256], weights[sizeof(((struct serve_facts *)0)->weight_version)];
 	struct rec rec;
 	struct buf text, pair; /* scratch */
 };
@@ -42,8 +44,10 @@ struct resume {
 /* A line of the output (part_line_fn). Refuses one that was made with other parameters, with the
  * difference. */
 int resume_line(void *resume, const char *line, size_t n, uint64_t number, struct err *e);
-/* Once the servers have said what they serve: refuses another model than the lines'. */
-int resume_check_model(const struct resume *r, const char *model, struct err *e);
+/* Once the servers have said what they serve: refuses another model than the lines', and other
+ * weights. Empty: not told. */
+int resume_check_maker(
+    const struct resume *r, const char *model, const char *weights, struct err *e);
 /* The rejects file of the earlier run; none is no error. */
 int resume_rejects(struct resume *r, const char *path, struct err *e);
 /* Of a run that ends early: hands those that it did not settle to its own rejects, which replace the

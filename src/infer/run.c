@@ -230,6 +230,15 @@ static int open_output(struct run *r, struct err *e)
 	return o->resume ? part_replay(r->part, resume_line, &r->resume, e) : 0;
 }
 
+/* Of the servers that are known by now, which are alike. */
+static const char *weights_served(const struct run *r)
+{
+	for (size_t i = 0; i < r->nep; i++)
+		if (r->ep[i]->facts.weight_version[0])
+			return r->ep[i]->facts.weight_version;
+	return "";
+}
+
 /* The model is known. What an earlier run left is read before flow opens its files: the rejects are
  * written anew. */
 static int begin_output(struct run *r, struct err *e)
@@ -238,7 +247,7 @@ static int begin_output(struct run *r, struct err *e)
 	struct flow_opt f = o->flow;
 
 	params_write(&r->params, r);
-	if (resume_check_model(&r->resume, r->model, e) < 0)
+	if (resume_check_maker(&r->resume, r->model, weights_served(r), e) < 0)
 		return err_prefix(e, "%s: ", f.output);
 	if (open_turns(r, e) < 0)
 		return -1;

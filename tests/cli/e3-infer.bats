@@ -116,6 +116,15 @@ open("asked", "w").close()' >port 3>&- &
 	run -1 infer --resume -o out in
 	[[ $output == *"out: was made by the model"*"the server has another"* ]]
 	[ "$(stat -c %Y out)" = 1000 ]
+	stop "$PID"
+	serve --weight-version two
+	run -1 infer --resume -o out in
+	[[ $output == *"out: was made by the weights default, the server has two: they don't go into one output"* ]]
+	[ "$(stat -c %Y out)" = 1000 ]
+	jq -c '.generations[-1].weight_version = "one"' out | sed 1d >mixed
+	sed -n 1p out >>mixed
+	run -1 infer --resume -o mixed in
+	[[ $output == *"mixed:3: was made by the weights default, the lines before by one: "* ]]
 	run -1 infer --resume --temperature 1 -o out in
 	[ "$(stat -c %Y out)" = 1000 ]
 	cmp was out

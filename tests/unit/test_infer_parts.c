@@ -184,9 +184,14 @@ static void the_done_set(void **state)
 	assert_non_null(strstr(e.msg, "{\"max_new_tokens\":8}"));
 	assert_non_null(strstr(e.msg, "{\"max_new_tokens\":9}"));
 	r.sampling = SPAN("{\"max_new_tokens\":8}");
-	assert_int_equal(resume_check_model(&r, "m", &e), 0);
-	assert_int_equal(resume_check_model(&r, "another", &e), -1);
+	assert_int_equal(resume_check_maker(&r, "m", "", &e), 0);
+	assert_int_equal(resume_check_maker(&r, "m", "v1", &e), 0);
+	assert_int_equal(resume_check_maker(&r, "another", "", &e), -1);
 	assert_non_null(strstr(e.msg, "model m"));
+	strcpy(r.weights, "v1");
+	assert_int_equal(resume_check_maker(&r, "m", "v1", &e), 0);
+	assert_int_equal(resume_check_maker(&r, "m", "v2", &e), -1);
+	assert_non_null(strstr(e.msg, "weights v1, the server has v2"));
 	strcpy(r.model, "other");
 	assert_int_equal(
 	    line(&r, "{\"id\":\"f\"," GEN ",\"infer_key\":\"00000000000000ff\"}", &e), -1);
