@@ -100,10 +100,6 @@ static const struct {
 	    "g",
 	    "{}") ", " CALL("", "g", "{ }") ", " CALL("", "f", "") ", " CALL("", "h", "[]") "]"),
 	NULL},
-    {"deepseek-ai-DeepSeek-R1-Distill-Llama-8B", {DEEPSEEK}, "{}",
-	A("\"content\": \"hi\", \"tool_calls\": [" CALL("", "f", "{\\\"a\\\": 1}") ", " CALL(
-	    "", "g", "{}") "]"),
-	NULL},
 };
 
 static struct chat *open_folder(const char *folder)
@@ -350,6 +346,10 @@ static const struct {
 	ANSWER_UNPARSED, NULL},
     {"rtp-llm-deepseek_v31", {DEEPSEEK},
 	DS_CALLS DS_CALL "function" DS_SEP "f\n```json\n```" DS_CALL_END DS_CALLS_END,
+	ANSWER_UNPARSED, NULL},
+    /* V3's form is no answer to this template */
+    {"rtp-llm-deepseek_v31", {DEEPSEEK},
+	DS_CALLS DS_CALL "function" DS_SEP "f\n```json\n{}\n```" DS_CALL_END DS_CALLS_END,
 	ANSWER_UNPARSED, NULL},
     {"rtp-llm-deepseek_v31", {DEEPSEEK}, DS_CALLS DS_CALL "f" DS_SEP "{}" DS_CALL_END,
 	ANSWER_UNPARSED, NULL},
