@@ -4,6 +4,11 @@
 #include "extract/index.h"
 #include "extract/layout.h"
 #include "extract/manifest.h"
+#include "extract/weights.h"
+#include "tensor/pt.h"
+#include "tensor/save.h"
+#include "tensor/st.h"
+#include "tmp.h"
 #include "unit.h"
 #include "json/rec.h"
 
@@ -232,12 +237,196 @@ static void done_set(void **state)
 	index_free(&l);
 }
 
+/* ---- files that are read ---- */
+
+static const int64_t three[] = {1, 0, 1}, odd[] = {1, 2, 0};
+static const uint16_t halves[12] = {0x3f80, 0x4000};
+
+static struct tensor rows_of(const char *name, size_t rows, size_t width)
+{
+	return (struct tensor){.name = name,
+	    .dtype = DT_BF16,
+	    .ndim = 2,
+	    .dim = {rows, width},
+	    .rows = rows,
+	    .nparts = 1,
+	    .part = {{(const char *)halves, 2 * width, 2 * width}}};
+}
+
+#define ROW(name, n, v)                                                                 \
+	{                                                                               \
+		.key = name, .kind = PT_TENSOR, .tensor = tensor_1d(name, DT_I64, n, v) \
+	}
+#define STATES(name, r, w)                                                    \
+	{                                                                     \
+		.key = name, .kind = PT_TENSOR, .tensor = rows_of(name, r, w) \
+	}
+
+static void seed_members(void **state)
+{
+	const struct {
+		struct pt_item item[4];
+		size_t n;
+		int last;
+		const char *want;
+	} t[] = {
+	    {{ROW("input_ids", 3, odd), ROW("loss_mask", 3, three), STATES("hidden_states", 3, 2)},
+		3, 0, NULL},
+	    {{ROW("loss_mask", 3, three)}, 1, 0, "there is no tensor input_ids"},
+	    {{STATES("input_ids", 3, 2)}, 1, 0, "input_ids: expected int64 of one dimension"},
+	    {{ROW("input_ids", 3, odd)}, 1, 0, "there is no tensor loss_mask"},
+	    {{ROW("input_ids", 3, odd), STATES("loss_mask", 3, 1)}, 2, 0,
+		"loss_mask: expected int64 of one dimension"},
+	    {{ROW("input_ids", 3, odd), ROW("loss_mask", 2, three)}, 2, 0,
+		"loss_mask has 2 values for 3 ids"},
+	    {{ROW("input_ids", 3, odd), ROW("loss_mask", 3, odd)}, 2, 0,
+		"loss_mask[1]: expected 0 or 1"},
+	    {{ROW("input_ids", 3, odd), ROW("loss_mask", 3, three)}, 2, 0,
+		"there is no tensor hidden_states"},
+	    {{ROW("input_ids", 3, odd), ROW("loss_mask", 3, three), STATES("hidden_states", 3, 2)},
+		3, 1, "there is no tensor last_hidden_states"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t); i++) {
+		const struct setinfo set = {.layout = LAYOUT_SEED, .nlayers = 1, .last = t[i].last};
+		const char *path = tmp_path("x.pt");
+		struct layout_file f;
+		struct err e;
+		struct save *s = save_open(path, &e);
+
+		assert_int_equal(pt_write_dict(s, t[i].item, t[i].n, &e), 0);
+		assert_int_equal(save_finish(s, NULL, &e), 0);
+		if (layout_open(&f, path, &set, MAP_ALL, &e) == 0) {
+			assert_null(t[i].want);
+			assert_int_equal(f.s.n, 3);
+			assert_memory_equal(f.s.ids, odd, sizeof(odd));
+			assert_memory_equal(f.s.mask, three, sizeof(three));
+			assert_int_equal(f.s.states.hidden, 2);
+			layout_close(&f);
+		} else {
+			assert_non_null(t[i].want);
+			assert_string_equal(e.msg + strlen(path) + 2, t[i].want);
+		}
+	}
+}
+
+static void other_files(void **state)
+{
+	const struct setinfo seed = {.layout = LAYOUT_SEED, .nlayers = 1},
+			     two = {.layout = LAYOUT_COMPACT, .nlayers = 2},
+			     last = {.layout = LAYOUT_COMPACT, .last = 1};
+	const struct tensor bare = tensor_1d(NULL, DT_I64, 3, three);
+	const struct tensor states = rows_of("hidden_states", 3, 2);
+	struct sample sample = {.id = SPAN("x"),
+	    .ids = odd,
+	    .mask = three,
+	    .n = 3,
+	    .aux = 1,
+	    .norm = NORM_UNSAID,
+	    .states = {.rows = 3}};
+	const char *path = tmp_path("x.pt");
+	struct layout_file f;
+	struct save_sum sum;
+	struct err e;
+	struct save *s = save_open(path, &e);
+
+	(void)state;
+	assert_int_equal(pt_write_tensor(s, &bare, &e), 0);
+	assert_int_equal(save_finish(s, NULL, &e), 0);
+	assert_int_equal(layout_open(&f, path, &seed, MAP_ALL, &e), -1);
+	assert_string_equal(e.msg + strlen(path) + 2, "a tensor, expected a dict");
+	path = tmp_path("x.e3c");
+	assert_int_equal(states_add(&sample.states, &states, 1, &e), 0);
+	assert_int_equal(layout_write(path, LAYOUT_COMPACT, &sample, &sum, &e), 0);
+	assert_int_equal(layout_open(&f, path, &two, MAP_ALL, &e), -1);
+	assert_string_equal(
+	    e.msg + strlen(path) + 2, "it holds 1 layers, without the last, the set has 2");
+	assert_int_equal(layout_open(&f, path, &last, MAP_ALL, &e), -1);
+	assert_string_equal(
+	    e.msg + strlen(path) + 2, "it holds 1 layers, without the last, the set has 1");
+}
+
+static void save_tensors(const char *path, const struct tensor *t)
+{
+	struct err e;
+	struct save *s = save_open(path, &e);
+
+	assert_int_equal(st_write(s, t, 1, &e), 0);
+	assert_int_equal(save_finish(s, NULL, &e), 0);
+}
+
+#define CONFIG(type, hidden) \
+	"{\"model_type\":\"" type "\",\"hidden_size\":" hidden ",\"rms_norm_eps\":1e-6}"
+#define MAP(name, file) "{\"weight_map\":{\"x\":\"y\",\"" name "\":" file "}}"
+
+/* The norm is in model.safetensors, or in shard.safetensors under a wrapped model's name. */
+static void norm_weights(void **state)
+{
+	static const struct {
+		const char *config, *index, *want; /* want NULL: the weights 1 and 2 */
+	} t[] = {
+	    {CONFIG("llama", "2"), NULL, NULL},
+	    {CONFIG("llama", "2"), MAP("language_model.model.norm.weight", "\"shard.safetensors\""),
+		NULL},
+	    {CONFIG("llama", "3"), NULL, ": the final norm has 2 weights, the hidden size is 3"},
+	    {CONFIG("gemma2", "2"), NULL,
+		": the final norm of gemma2 is no plain RMSNorm: --apply-norm can't make it"},
+	    {"{\"model_type\":\"llama\"}", NULL, "/config.json: no rms_norm_eps"},
+	    {CONFIG("llama", "2"), MAP("z", "\"shard.safetensors\""),
+		"/model.safetensors.index.json names no model.norm.weight"},
+	    {CONFIG("llama", "2"), MAP("norm.weight", "5"),
+		"/model.safetensors.index.json names no model.norm.weight"},
+	    {CONFIG("llama", "2"), MAP("norm.weight", "\"../shard.safetensors\""),
+		"/model.safetensors.index.json names no model.norm.weight"},
+	    {CONFIG("llama", "2"), "{}",
+		"/model.safetensors.index.json names no model.norm.weight"},
+	    {CONFIG("llama", "2"), MAP("norm.weight", "\"square.safetensors\""),
+		"/square.safetensors: no final norm weight model.norm.weight of one dimension"},
+	};
+	const struct tensor one = tensor_1d("model.norm.weight", DT_BF16, 2, halves),
+			    wrapped =
+				tensor_1d("language_model.model.norm.weight", DT_BF16, 2, halves),
+			    square = rows_of("norm.weight", 2, 2);
+
+	(void)state;
+	tmp_clean();
+	save_tensors(tmp_path("model.safetensors"), &one);
+	save_tensors(tmp_path("shard.safetensors"), &wrapped);
+	save_tensors(tmp_path("square.safetensors"), &square);
+	for (size_t i = 0; i < LEN(t); i++) {
+		const char *index = tmp_path("model.safetensors.index.json");
+		struct norm_weights w;
+		struct buf want = {0};
+		struct err e;
+
+		tmp_puts(tmp_path("config.json"), t[i].config);
+		unlink(index);
+		if (t[i].index)
+			tmp_puts(index, t[i].index);
+		if (weights_load(&w, tmp_dir, &e) == 0) {
+			if (t[i].want)
+				fail_msg("loaded, want: %s", t[i].want);
+			assert_int_equal(w.n, 2);
+			assert_true(w.w[0] == 1 && w.w[1] == 2 && w.eps == 1e-6);
+		} else {
+			if (!t[i].want)
+				fail_msg("%s", e.msg);
+			buf_addf(&want, "%s%s", tmp_dir, t[i].want);
+			assert_string_equal(e.msg, buf_cstr(&want));
+		}
+		weights_free(&w);
+		buf_free(&want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(file_names),
 	    cmocka_unit_test(ownership), cmocka_unit_test(refusals), cmocka_unit_test(layers),
 	    cmocka_unit_test(index_lines), cmocka_unit_test(bad_index_lines),
-	    cmocka_unit_test(done_set)};
+	    cmocka_unit_test(done_set), cmocka_unit_test(seed_members),
+	    cmocka_unit_test(other_files), cmocka_unit_test(norm_weights)};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
 }

@@ -6,6 +6,8 @@
 #include "tensor/pickle.h"
 #include "tensor/pt.h"
 #include "tensor/save.h"
+#include "tensor/zip.h"
+#include "tensor/zip_int.h"
 #include "tmp.h"
 #include "unit.h"
 
@@ -230,6 +232,155 @@ static void bombs(void **state)
 	buf_free(&b);
 }
 
+/* The same archive with Zip64 fields for all that may stand in one, behind a field that is none. */
+static struct buf as_zip64(const struct buf *b)
+{
+	const char *end = b->data + b->len - END_BYTES, *p = b->data + le_get(end + 16, 4);
+	const uint64_t n = le_get(end + 10, 2), at = le_get(end + 16, 4);
+	struct buf out = {0};
+	uint64_t stop;
+
+	buf_add(&out, b->data, at);
+	for (uint64_t i = 0; i < n; i++) {
+		const size_t name = le_get(p + 28, 2);
+
+		buf_add(&out, p, 20);
+		le_put(&out, ZIP_BIG, 4);
+		le_put(&out, ZIP_BIG, 4);
+		le_put(&out, name, 2);
+		le_put(&out, 5 + 28, 2);
+		buf_add(&out, p + 32, 10);
+		le_put(&out, ZIP_BIG, 4);
+		buf_add(&out, p + ENTRY_BYTES, name);
+		buf_add(&out, "\x77\x77\1\0x", 5);
+		le_put(&out, ZIP64_TAG, 2);
+		le_put(&out, 24, 2);
+		le_put(&out, le_get(p + 24, 4), 8);
+		le_put(&out, le_get(p + 20, 4), 8);
+		le_put(&out, le_get(p + 42, 4), 8);
+		p += ENTRY_BYTES + name;
+	}
+	stop = out.len;
+	le_put(&out, ZIP_END64, 4);
+	le_put(&out, END64_BYTES - 12, 8);
+	buf_add(&out, "-\0-\0\0\0\0\0\0\0\0\0", 12);
+	le_put(&out, n, 8);
+	le_put(&out, n, 8);
+	le_put(&out, stop - at, 8);
+	le_put(&out, at, 8);
+	le_put(&out, ZIP_LOCATOR, 4);
+	le_put(&out, 0, 4);
+	le_put(&out, stop, 8);
+	le_put(&out, 1, 4);
+	le_put(&out, ZIP_END, 4);
+	le_put(&out, 0, 4);
+	le_put(&out, ZIP_MANY, 2);
+	le_put(&out, ZIP_MANY, 2);
+	le_put(&out, ZIP_BIG, 4);
+	le_put(&out, ZIP_BIG, 4);
+	le_put(&out, 0, 2);
+	return out;
+}
+
+static void reads_zip64(void **state)
+{
+	enum { LOCATOR = END_BYTES + LOCATOR_BYTES, END64 = LOCATOR + END64_BYTES };
+	static const struct {
+		size_t back; /* from the end, of the byte that changes */
+		char to;
+		const char *want;
+	} t[] = {{LOCATOR, 0, "no Zip64 locator"}, {LOCATOR - 15, 0x7f, "no Zip64 end record"},
+	    {END64, 0, "no Zip64 end record"},
+	    {END64 - 33, 0x7f, "the zip directory reaches over the end of the file"},
+	    {END64 + 26, 16, "the zip directory is damaged"},
+	    {END64 + 26, 25, "the zip directory is damaged"}};
+	struct buf plain = written(write_dict), b = as_zip64(&plain);
+	struct err e;
+	struct pt *f = pt_parse(b.data, b.len, &e);
+
+	(void)state;
+	if (!f)
+		fail_msg("%s", e.msg);
+	assert_int_equal(pt_check(f, &e), 0);
+	assert_int_equal(pt_count(f), 6);
+	assert_memory_equal(tensor_data(pt_tensor(f, "ids")), ids, sizeof(ids));
+	pt_close(f);
+	for (size_t i = 0; i < LEN(t); i++) {
+		char *at = b.data + b.len - t[i].back, was = *at;
+
+		*at = t[i].to;
+		assert_null(pt_parse(b.data, b.len, &e));
+		assert_string_equal(e.msg, t[i].want);
+		*at = was;
+	}
+	assert_null(pt_parse(b.data + b.len - END_BYTES, END_BYTES, &e));
+	assert_string_equal(e.msg, "no Zip64 locator");
+	buf_free(&plain);
+	buf_free(&b);
+}
+
+static int write_many(struct save *s, struct err *e)
+{
+	struct zip_writer w;
+	int rc = 0;
+
+	zip_begin(&w, s);
+	for (int i = 0; i < 70000 && rc == 0; i++)
+		rc = zip_record(&w, "x", 0, e) < 0 ? -1 : zip_record_end(&w, e);
+	rc = rc < 0 ? rc : zip_end(&w, e);
+	zip_free(&w);
+	return rc;
+}
+
+/* A record that says to be of 4 GiB and to begin behind 5, without their bytes. */
+static int write_large(struct save *s, struct err *e)
+{
+	struct zip_writer w;
+
+	zip_begin(&w, s);
+	assert_int_equal(zip_record(&w, "big", 4ull << 30, e), 0);
+	w.start = 5ull << 30;
+	assert_int_equal(zip_record_end(&w, e), 0);
+	assert_int_equal(zip_end(&w, e), 0);
+	zip_free(&w);
+	return 0;
+}
+
+static void writes_zip64(void **state)
+{
+	struct buf b = written(write_many);
+	const char *p;
+	struct err e;
+
+	(void)state;
+	assert_null(pt_parse(b.data, b.len, &e));
+	assert_string_equal(e.msg, "a zip archive of 70000 records, at most 1000 are read");
+	buf_free(&b);
+	b = written(write_large);
+	p = b.data;
+	assert_int_equal(le_get(p + 4, 2), 45);
+	assert_int_equal(le_get(p + 18, 4), ZIP_BIG);
+	assert_int_equal(le_get(p + LOCAL_BYTES + 3, 4), ZIP64_TAG | 16 << 16);
+	p += 64; /* the data would be here */
+	assert_int_equal(le_get(p, 4), ZIP_DESCRIPTOR);
+	assert_int_equal(le_get(p + 8, 8), 4ull << 30);
+	assert_int_equal(le_get(p + 16, 8), 4ull << 30);
+	p += 24;
+	assert_int_equal(le_get(p, 4), ZIP_ENTRY);
+	assert_int_equal(le_get(p + 6, 2), 45);
+	assert_int_equal(le_get(p + 20, 4), ZIP_BIG);
+	assert_int_equal(le_get(p + 24, 4), ZIP_BIG);
+	assert_int_equal(le_get(p + 30, 2), 28);
+	assert_int_equal(le_get(p + 42, 4), ZIP_BIG);
+	p += ENTRY_BYTES + 3;
+	assert_int_equal(le_get(p, 4), ZIP64_TAG | 24 << 16);
+	assert_int_equal(le_get(p + 4, 8), 4ull << 30);
+	assert_int_equal(le_get(p + 12, 8), 4ull << 30);
+	assert_int_equal(le_get(p + 20, 8), 5ull << 30);
+	assert_int_equal(le_get(p + 28, 4), ZIP_END);
+	buf_free(&b);
+}
+
 /* A bit at a time: what all faster ways must agree with. */
 static uint32_t slow(uint32_t crc, const unsigned char *p, size_t n)
 {
@@ -267,7 +418,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(dict),
 	    cmocka_unit_test(bare_and_counts), cmocka_unit_test(same_bytes),
 	    cmocka_unit_test(damage), cmocka_unit_test(data_is_under_the_crc),
-	    cmocka_unit_test(bombs), cmocka_unit_test(crc)};
+	    cmocka_unit_test(bombs), cmocka_unit_test(reads_zip64), cmocka_unit_test(writes_zip64),
+	    cmocka_unit_test(crc)};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
 }
