@@ -195,6 +195,8 @@ static void masks_turns(void **state)
 	arena_free(&a);
 }
 
+#define CUT "],\"generations\":[{\"message\":1,\"finish_reason\":\"length\"}]}"
+
 /* What is supervised, as text. */
 static const struct {
 	const char *in, *want; /* one answer behind the other; or the class of the error */
@@ -209,6 +211,11 @@ static const struct {
 	      "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}"),
 	"lost"},
     {M(U("q") ",{\"role\":\"assistant\",\"content\":[{\"type\":\"image\"}]}"), "unfaithful"},
+    {M(U("q") ",{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
+	      "{\"type\":\"text\",\"text\":\"b\"}]}"),
+	"</think>ab<|im_end|>"},
+    {"{\"messages\":[" U("q") "," A("R", "") CUT, "R"},
+    {"{\"messages\":[" U("q") "," A("R", "c") CUT, "R</think>c"},
     /* calls keep their reasoning in history: one record */
     {M(U("q") ",{\"role\":\"assistant\",\"reasoning_content\":\"R\"," CALL(
 	 "\"{}\"") "},{\"role\":"

@@ -8,8 +8,12 @@
 #define HEAD "# Tools\n\n## functions\nnamespace functions {\n"
 #define FN(params) \
 	"[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":" params "}}]"
-#define OBJ(props)  FN("{\"type\":\"object\",\"properties\":{" props "}}")
-#define DEFS(d, p)  FN("{\"$defs\":{" d "},\"properties\":{" p "}}")
+#define OBJ(props) FN("{\"type\":\"object\",\"properties\":{" props "}}")
+#define DEFS(d, p) FN("{\"$defs\":{" d "},\"properties\":{" p "}}")
+/* A property's comment can't be printed. */
+#define BAD(more)                                                                  \
+	"{" more "\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\"," \
+	"\"description\":[1]}}}"
 #define OUT(params) HEAD "type f = (_: " params ") => any;\n}\n"
 #define ONE(prop)   OUT("{\n  " prop "\n}")
 
@@ -113,6 +117,11 @@ static const struct {
     {OBJ("\"o\":{\"type\":\"object\",\"$defs\":[1]}"), NULL},
     {OBJ("\"o\":{\"type\":\"object\",\"additionalProperties\":{\"oneOf\":[]}}"), NULL},
     {OBJ("\"a\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"description\":[1]}}"), NULL},
+    {OBJ("\"a\":{\"type\":\"array\",\"items\":" BAD("") "}"), NULL},
+    {OBJ("\"a\":{\"type\":\"array\",\"items\":" BAD("\"description\":\"d\",") "}"), NULL},
+    {OBJ("\"a\":{\"anyOf\":[" BAD("") "]}"), NULL},
+    {FN("{\"properties\":{\"a\":{\"$ref\":\"#\"},\"b\":" BAD("") "}}"), NULL},
+    {DEFS("\"A\":" BAD(""), ""), NULL},
     {"[{\"type\":\"function\",\"function\":\"f\"}]", NULL},
     {DEFS("\"A\":{\"type\":\"string\"},\"B\":{\"type\":\"number\"}",
 	 "\"o\":{\"type\":\"object\",\"$defs\":{\"A\":{\"type\":\"boolean\"}}},\"a\":{\"$ref\":\"#/"

@@ -60,6 +60,16 @@ static const char *const names[] = {"<|im_end|>", "<|im_start|>", "<think>", "</
 	"{{ m.content }}<|im_end|>{% endif %}{% endfor %}"                       \
 	"{% if add_generation_prompt %}a:{% endif %}"
 
+/* Content behind a think block; all of its parts; the first. */
+#define BEHIND_THINK \
+	"{% for m in messages %}{{ m.content.split('</think>')[-1] }}<|im_end|>{% endfor %}"
+#define PARTS                                                                          \
+	"{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}" \
+	"{% for p in m.content %}{{ p.text }}{% endfor %}{% endif %}<|im_end|>{% endfor %}"
+#define FIRST_PART                                                                     \
+	"{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}" \
+	"{% for p in m.content[:1] %}{{ p.text }}{% endfor %}{% endif %}<|im_end|>{% endfor %}"
+
 #define U(c)	"{\"role\":\"user\",\"content\":\"" c "\"}"
 #define A(c)	"{\"role\":\"assistant\",\"content\":\"" c "\"}"
 #define R(r, c) "{\"role\":\"assistant\",\"reasoning_content\":\"" r "\",\"content\":\"" c "\"}"
@@ -68,6 +78,10 @@ static const char *const names[] = {"<|im_end|>", "<|im_start|>", "<think>", "</
 #define C(m, n)                                                                           \
 	"{\"role\":\"assistant\"," m "\"tool_calls\":[{\"function\":{\"name\":\"" n "\"," \
 	"\"arguments\":{}}}]}"
+#define P                                                                          \
+	"{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}," \
+	"{\"type\":\"text\",\"text\":\"y\"}]}"
+#define CUT  "],\"generations\":[{\"message\":1,\"finish_reason\":\"length\"}]}"
 #define M(m) "{\"messages\":[" m "]}"
 
 static const struct {
@@ -128,6 +142,15 @@ static const struct {
     {"lost call", KEEP, M(U("q") "," C("\"content\":\"x\",", "zap")), "lost", {0}},
     {"blank reasoning is none", KEEP, M(U("q") "," R(" \\n", "x")),
 	"1 u:q<|im_end|>\na:[x<|im_end|>]\n", {0}},
+    {"cut in its content", DROP, "{\"messages\":[" U("q") "," R("r", "x") CUT,
+	"1 u:q<|im_end|>a:[<think>r</think>x]\n", {0}},
+    {"cut in its reasoning, behind which the template goes on", DROP,
+	"{\"messages\":[" U("q") "," R("r", "") CUT, "unfaithful", {0}},
+    {"think tags of the content may go", BEHIND_THINK, M(U("q") "," A("<think></think>x")),
+	"1 q<|im_end|>[x<|im_end|>]\n", {0}},
+    {"not what is between them", BEHIND_THINK, M(U("q") "," A("<think>r</think>x")), "lost", {0}},
+    {"parts", PARTS, M(U("q") "," P), "1 q<|im_end|>[xy<|im_end|>]\n", {0}},
+    {"a part lost", FIRST_PART, M(U("q") "," P), "lost", {0}},
     {"what follows the last supervised turn is not read", KEEP,
 	M(U("q") "," A("x") "," F("a") "," U("r")), "1 u:q<|im_end|>\na:[x<|im_end|>]\n", {0}},
     {"generation tags", TAGS, M(U("q") "," A("x") "," F("z") "," A("y")),
