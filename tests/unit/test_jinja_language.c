@@ -53,6 +53,27 @@ static void expressions(void **state)
 	    {"{{ 'x' 'y' \"z\" }} {{ '\\n\\x41\\u00e9\\q' }}", NULL, "xyz \nA\xc3\xa9\\q"},
 	    {"{{ 'b' in 'abc' }} {{ 'a' in o }} {{ 9 not in [1] }} {{ 'a' in u }}",
 		"{\"o\": {\"a\": 1}}", "True True True False"},
+	    {"{{ [1, 2, 3][n:b] }}{{ 'abc'[b:n:-1] }}{{ (1, 2)[:b] }}",
+		"{\"b\": 123456789012345678901234567890, \"n\": -123456789012345678901234567890}",
+		"[1, 2, 3]cba(1, 2)"},
+	    {"{{ [1, 2][b] is undefined }}", "{\"b\": 123456789012345678901234567890}", "True"},
+	    {"{% macro f() %}{% endmacro %}{{ f }}", NULL, "<Macro 'f'>"},
+	    {"{{ {b: 1}[b] }}{{ {b: 1, 2: 3}[2] }}{{ b in [b] }}",
+		"{\"b\": 123456789012345678901234567890}", "13True"},
+	    {"{{ 5|string|upper()|length }}{{ (4 is odd)|string }}{{ ('a' is string)|lower }}",
+		NULL, "1Falsetrue"},
+	    {"{% macro f() %}{{ kwargs }}{% endmacro %}{{ f(a=1, **{'b': 2}) }}{{ dict(a=1, "
+	     "**{'b': 2}) }}",
+		NULL, "{'a': 1, 'b': 2}{'a': 1, 'b': 2}"},
+	    {"{{ dict(**{1: 2}) }}", NULL, "!t:1:12: ** needs strings as keys"},
+	    {"{{ 'abc'.removeprefix('') }}{{ 'abc'.removesuffix('abcd') }}{{ "
+	     "'abc'.removesuffix('bc') }}{{ 'abc'.removeprefix('ab') }}",
+		NULL, "abcabcac"},
+	    {"{{ range(10)[2:8:3]|list }}{{ range(5)[::-1]|list }}", NULL, "[2, 5][4, 3, 2, 1, 0]"},
+	    {"{{ cycler('a') }}", NULL, "!t:1:10: this function is not supported"},
+	    {"{{ 'a'.encode }}", NULL,
+		"!t:1:7: attribute 'encode' of a value of type 'str' is not supported"},
+	    {"{{ 'ab' is divisibleby }}", NULL, "!t:1:9: 'divisibleby' needs 1 arguments"},
 	};
 
 	(void)state;
@@ -322,6 +343,20 @@ static void errors_have_places(void **state)
 	    {"{% for loop in [] %}{% endfor %}", NULL,
 		"!t:1:8: can't assign to 'loop' inside a loop"},
 	    {"{% break %}", NULL, "!t:1:4: 'break' outside a loop"},
+	    {"{{ [1 2] }}", NULL, "!t:1:7: expected ,, found a number"},
+	    {"{{ {'a': 1 'b': 2} }}", NULL, "!t:1:12: expected ,, found a string"},
+	    {"{% set ns.1 = 2 %}", NULL, "!t:1:11: expected a name, found a number"},
+	    {"{{ l[1:*] }}", NULL, "!t:1:8: expected an expression, found *"},
+	    {"{{ l[1, *] }}", NULL, "!t:1:9: expected an expression, found *"},
+	    {"{{ 1|round(*) }}", NULL, "!t:1:13: expected an expression, found )"},
+	    {"{{ 1 is divisibleby(*) }}", NULL, "!t:1:22: expected an expression, found )"},
+	    {"{{ 1 is divisibleby [*] }}", NULL, "!t:1:22: expected an expression, found *"},
+	    {"{% for x in l|%}{% endfor %}", NULL, "!t:1:15: expected a name, found %}"},
+	    {"{% filter | %}{% endfilter %}", NULL, "!t:1:11: expected a name, found |"},
+	    {"{% with a = 1 b = 2 %}{% endwith %}", NULL, "!t:1:15: expected ,, found 'b'"},
+	    {"{% with a %}{% endwith %}", NULL, "!t:1:11: expected =, found %}"},
+	    {"{% with a = * %}{% endwith %}", NULL, "!t:1:13: expected an expression, found *"},
+	    {"{% macro f(a=*) %}{% endmacro %}", NULL, "!t:1:14: expected an expression, found *"},
 	};
 
 	(void)state;
