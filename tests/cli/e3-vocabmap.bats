@@ -188,6 +188,23 @@ vm() {
 	echo '{"id":1}' >nohead
 	run e3-vocabmap --counts nohead --draft-vocab 2
 	[[ "$output" == *"nohead:1: no counts file"* ]]
+	sed '1s/10/0/' c >none
+	run e3-vocabmap --counts none --draft-vocab 2
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"none:1: target_vocab: 0 is no vocabulary size"* ]]
+	for l in '{"id":10,"supervised":0,"total":1}:id 10: not a count of this vocabulary' \
+		'{"id":9,"supervised":2,"total":1}:id 9: not a count of this vocabulary' \
+		'{"id":9,"supervised":-1,"total":1}:supervised: expected a count' \
+		'{"id":9,"supervised":1}:total: expected a count' \
+		'{"id":}:not JSON at byte 7'; do
+		{
+			cat c
+			echo "${l%\}*}}"
+		} >bad
+		run e3-vocabmap --counts bad --draft-vocab 2
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"bad:5: ${l##*\}:}"* ]]
+	done
 }
 
 @test "coverage: a line a size, shares that end at 1" {
