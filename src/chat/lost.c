@@ -79,9 +79,26 @@ static struct span trimmed(struct span s)
 	return s;
 }
 
-/* How often `what` stands in text, without overlaps; not all where the steps run out. */
+static int is_word(char c)
+{
+	return (c & 0x80) || c == '_' || (c >= '0' && c <= '9') ||
+	       ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+/* Whether no word of the text goes on over the edges: "of" stands in <｜end▁of▁sentence｜> of any
+ * answer. */
+static int is_apart(struct span text, const char *at, size_t n)
+{
+	const char *end = at + n;
+
+	return !(at > text.p && is_word(at[-1]) && is_word(*at)) &&
+	       !(end < text.p + text.n && is_word(end[-1]) && is_word(*end));
+}
+
+/* How often `what` stands in text by itself, without overlaps; not all where the steps run out. */
 static size_t occurrences(struct chat_prep *p, struct span text, struct span what)
 {
+	const struct span all = text;
 	size_t n = 0;
 
 	chat_spend(&p->steps, 1 + text.n / 32);
@@ -95,7 +112,7 @@ static size_t occurrences(struct chat_prep *p, struct span text, struct span wha
 		text.p = at;
 		same = common(text, what);
 		chat_spend(&p->steps, 1 + same / 32);
-		n += same == what.n;
+		n += same == what.n && is_apart(all, at, same);
 		same = same == what.n ? same : 1;
 		text.p += same;
 		text.n -= same;

@@ -140,6 +140,8 @@ static const struct {
 	"unfaithful", {0}},
     {"lost reasoning", KEEP, M(U("q") "," R("r", "x")), "lost", {0}},
     {"lost call", KEEP, M(U("q") "," C("\"content\":\"x\",", "zap")), "lost", {0}},
+    {"lost call, though <|im_end|> has its name in a word", KEEP,
+	M(U("q") "," C("\"content\":\"x\",", "end")), "lost", {0}},
     {"blank reasoning is none", KEEP, M(U("q") "," R(" \\n", "x")),
 	"1 u:q<|im_end|>\na:[x<|im_end|>]\n", {0}},
     {"cut in its content", DROP, "{\"messages\":[" U("q") "," R("r", "x") CUT,
