@@ -189,12 +189,15 @@ static int decode(struct answer_text *t, const struct ints *ids, struct buf *raw
 
 /* ---- and back ---- */
 
-static struct jval message(const struct answer_text *t, const struct answer_parts *parts)
+static struct jval message(
+    const struct answer_text *t, const struct answer_parts *parts, int no_content)
 {
+	const struct jval none = {.kind = J_NULL};
 	struct jval m = object(t->a, 4), calls = {.kind = J_ARR};
 
 	add(&m, "role", string(SPAN("assistant")));
-	add(&m, "content", string(parts->content.p ? parts->content : (struct span){"", 0}));
+	add(&m, "content",
+	    no_content ? none : string(parts->content.p ? parts->content : (struct span){"", 0}));
 	if (parts->reasoning.p)
 		add(&m, "reasoning_content", string(parts->reasoning));
 	if (parts->ncalls > 0) {
@@ -249,7 +252,8 @@ static enum chat_status judge(const struct answer_parts *parts)
 	return answer_strip(parts->reasoning, blank).n > 0 ? ANSWER_REASONING_ONLY : ANSWER_EMPTY;
 }
 
-/* Reads, freely and then exactly, until what was read comes back. */
+/* Reads, freely and then exactly, until what was read comes back. DeepSeek V3's template prints calls
+ * only of a message whose content is null. */
 static void read_message(struct chat_work *w, struct answer_text *t, const struct chat_conv *conv,
     size_t n, struct chat_answer *out)
 {
@@ -259,13 +263,15 @@ static void read_message(struct chat_work *w, struct answer_text *t, const struc
 		parts = (struct answer_parts){0};
 		if (family_of(t->c)->read(t, &parts) < 0)
 			break;
-		out->message = message(t, &parts);
 		out->status = judge(&parts);
-		if (out->status != ANSWER_OK || comes_back(w, t, conv, n, &out->message))
-			return;
+		for (int null = 0; null <= (parts.ncalls > 0 && parts.content.n == 0); null++) {
+			out->message = message(t, &parts, null);
+			if (out->status != ANSWER_OK || comes_back(w, t, conv, n, &out->message))
+				return;
+		}
 	}
 	parts = (struct answer_parts){.content = t->text};
-	out->message = message(t, &parts);
+	out->message = message(t, &parts, 0);
 	out->status = ANSWER_UNPARSED;
 }
 

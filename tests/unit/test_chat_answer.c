@@ -42,6 +42,10 @@ static const struct {
 	    "", "f", "{\\\"a\\\": 1.0}") ", " CALL("", "g", "{}") "]"),
 	NULL},
     {SHARED("deepseek-v3"), "{}", A("\"content\": \"hi\""), NULL},
+    {SHARED("deepseek-v3"), "{}",
+	A("\"content\": null, \"tool_calls\": [" CALL("", "f", "{\\\"a\\\": 1}") ", " CALL(
+	    "", "g", "{}") "]"),
+	NULL},
     {SHARED("gpt-oss"), "{}", A("\"content\": \"hi\", \"reasoning_content\": \"so\""), NULL},
     {SHARED("gpt-oss"), "{}",
 	A("\"content\": \"\", \"reasoning_content\": \"so\", \"tool_calls\": [" CALL(
