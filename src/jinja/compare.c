@@ -1,7 +1,7 @@
 /* Equality and order as Python has them: numbers by value across kinds, strings by code points
  * (which is the order of their UTF-8 bytes), lists and tuples element by element. */
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "jinja/rt.h"
@@ -31,17 +31,21 @@ static int order_big(const struct value *a, const struct value *b)
 	return sign(neg ? -c : c, 0);
 }
 
-static double big_double(const struct value *v)
+/* A double beyond 64 bits is whole, and all its digits are known. */
+static int order_big_double(const struct value *big, double d)
 {
-	char small[400];
-	size_t n = v->u.s.n;
+	char digits[400];
+	struct value v;
 
-	/* no double has more than 309 digits before its point */
-	if (n > 320)
-		return v->u.s.p[0] == '-' ? -HUGE_VAL : HUGE_VAL;
-	memcpy(small, v->u.s.p, n);
-	small[n] = '\0';
-	return strtod(small, NULL);
+	if (d != d)
+		return 2;
+	if (fabs(d) < 9223372036854775808.0)
+		return big->u.s.p[0] == '-' ? -1 : 1;
+	if (isinf(d))
+		return d > 0 ? -1 : 1;
+	snprintf(digits, sizeof(digits), "%.0f", d);
+	value_str(&v, digits, strlen(digits));
+	return order_big(big, &v);
 }
 
 /* An int against a double, exactly: doubles beyond 2^63 decide by their sign. */
@@ -68,21 +72,25 @@ static int order_double(double a, double b)
 	return a < b ? -1 : a > b;
 }
 
+static int flipped(int c)
+{
+	return c == 2 ? 2 : -c;
+}
+
 static int order_number(const struct value *a, const struct value *b)
 {
 	if (a->kind == V_BIG && b->kind == V_BIG)
 		return order_big(a, b);
 	if (a->kind == V_FLOAT || b->kind == V_FLOAT) {
 		if (a->kind == V_BIG)
-			return order_double(big_double(a), b->u.d);
+			return order_big_double(a, b->u.d);
 		if (b->kind == V_BIG)
-			return order_double(a->u.d, big_double(b));
+			return flipped(order_big_double(b, a->u.d));
 		if (a->kind == V_FLOAT && b->kind == V_FLOAT)
 			return order_double(a->u.d, b->u.d);
 		if (b->kind == V_FLOAT)
 			return order_int_double(a->u.i, b->u.d);
-		int c = order_int_double(b->u.i, a->u.d);
-		return c == 2 ? 2 : -c;
+		return flipped(order_int_double(b->u.i, a->u.d));
 	}
 	if (a->kind == V_BIG)
 		return a->u.s.p[0] == '-' ? -1 : 1;

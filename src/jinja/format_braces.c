@@ -162,6 +162,9 @@ static int put(struct braces *f, const struct value *v, struct span spec)
 			return -1;
 		return format_str(&f->t, f->safe ? &s : v, &how);
 	}
+	if (v->kind >= V_BOOL && v->kind < V_FLOAT && how.precision >= 0 &&
+	    (!how.type || strchr("dboxXnc", how.type)))
+		return bad(f, "precision is not allowed in an integer's specification");
 	if (v->kind >= V_BOOL && v->kind <= V_FLOAT)
 		return format_number(&f->t, v, &how);
 	return rt_fail(f->rt, "format: no specification for a value of type '%s'", value_type(v));

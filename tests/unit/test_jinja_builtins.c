@@ -263,6 +263,10 @@ static void formats(void **state)
 		"00003|  -00003|00a     |0xff|0o10|0XFF"},
 	    {"{{ '%d %5d|' % (b, b) }}", "{\"b\": 123456789012345678901234567890}",
 		"123456789012345678901234567890 123456789012345678901234567890|"},
+	    {"{{ '{:.5}'.format(1.5) }}{{ '{:.2d}'.format(3) }}", NULL,
+		"!t:1:37: format: precision is not allowed in an integer's specification"},
+	    {"{{ '{:.5}'.format(b) }}", "{\"b\": 123456789012345678901234567890}",
+		"!t:1:11: format: precision is not allowed in an integer's specification"},
 	    {"{{ '%x' % b }}", "{\"b\": 123456789012345678901234567890}",
 		"!t:1:9: this format of an integer beyond 64 bits"},
 	};

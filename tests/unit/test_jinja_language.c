@@ -160,6 +160,9 @@ static void comparisons(void **state)
 	    {"{{ [b > 1.5, 1.5 < b, n < -1.5, -1.5 > n, 1e300 > b, b < 1e300] }}",
 		"{\"b\": 10000000000000000000000000, \"n\": -10000000000000000000000000}",
 		"[True, True, True, True, True, True]"},
+	    {"{{ [b == 1e25, c == 1e25, b < 1e25, c > 1e25, 1e25 == c, 1e25 > b, -1e300 < b] }}",
+		"{\"b\": 10000000000000000000000000, \"c\": 10000000000000000905969664}",
+		"[False, True, True, False, True, True, True]"},
 	    {"{% set nan = inf - inf %}{{ [nan == nan, nan < 1, 1 < nan, 1.5 < nan, nan != 1, 3 < "
 	     "inf, 3 > inf, 3 > -inf, 3 < -inf, b < inf, b > nan, 1 == nan] }}",
 		"{\"inf\": 1e999, \"b\": 123456789012345678901234567890}",
