@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/num.h"
 #include "chat/tools_ts.h"
+#include "jinja/repr.h"
 
 #define STEP 2 /* spaces a level */
 
@@ -16,23 +17,15 @@ static void pad(struct buf *out, unsigned indent)
 		buf_addc(out, ' ');
 }
 
-/* Python's repr of a string: single quotes unless it holds some and no double ones. */
 static void py_repr_string(struct buf *out, struct span s)
 {
-	char quote = memchr(s.p, '\'', s.n) && !memchr(s.p, '"', s.n) ? '"' : '\'';
+	char quote = repr_quote(s), esc[REPR_ESCAPE];
 
 	buf_addc(out, quote);
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char ch = (unsigned char)s.p[i];
+	while (s.n > 0) {
+		struct span piece = repr_piece(&s, quote, esc);
 
-		if (ch == (unsigned char)quote || ch == '\\')
-			buf_addf(out, "\\%c", ch);
-		else if (ch == '\n' || ch == '\r' || ch == '\t')
-			buf_addf(out, "\\%c", ch == '\n' ? 'n' : ch == '\r' ? 'r' : 't');
-		else if (ch < 0x20 || ch == 0x7f)
-			buf_addf(out, "\\x%02x", ch);
-		else
-			buf_addc(out, (char)ch);
+		buf_add(out, piece.p, piece.n);
 	}
 	buf_addc(out, quote);
 }

@@ -6,51 +6,61 @@
 #include "base/utf8.h"
 #include "jinja/ast.h"
 #include "jinja/iter.h"
+#include "jinja/repr.h"
 #include "jinja/rt.h"
 #include "jinja/text.h"
 #include "jinja/utable.h"
 
-static void repr_char(struct text *t, uint32_t cp, const char *p, size_t n, char quote)
+/* How a character is written between such quotes: the length of its escape, or 0 for as it is. */
+static int escape(char esc[REPR_ESCAPE], uint32_t cp, char quote)
 {
-	char esc[16];
-
-	if (cp == (unsigned char)quote || cp == '\\') {
-		text_add(t, "\\", 1, 0);
-	} else if (cp == '\n' || cp == '\r' || cp == '\t') {
-		text_puts(t, cp == '\n' ? "\\n" : cp == '\r' ? "\\r" : "\\t");
-		return;
-	} else if (cp < 0x20 || cp == 0x7f || (cp > 0x7f && !u_is(U_PRINTABLE, cp))) {
-		snprintf(esc, sizeof(esc),
-		    cp < 0x100	   ? "\\x%02x"
-		    : cp < 0x10000 ? "\\u%04x"
-				   : "\\U%08x",
-		    (unsigned)cp);
-		text_puts(t, esc);
-		return;
-	}
-	text_add(t, p, n, 0);
+	if (cp == (unsigned char)quote || cp == '\\')
+		return snprintf(esc, REPR_ESCAPE, "\\%c", (char)cp);
+	if (cp == '\n' || cp == '\r' || cp == '\t')
+		return snprintf(esc, REPR_ESCAPE, "\\%c",
+		    cp == '\n'	 ? 'n'
+		    : cp == '\r' ? 'r'
+				 : 't');
+	if (cp >= 0x20 && cp != 0x7f && (cp < 0x7f || u_is(U_PRINTABLE, cp)))
+		return 0;
+	return snprintf(esc, REPR_ESCAPE,
+	    cp < 0x100	   ? "\\x%02x"
+	    : cp < 0x10000 ? "\\u%04x"
+			   : "\\U%08x",
+	    (unsigned)cp);
 }
 
-/* In single quotes, unless it has one and no double quote. */
-static void repr_str(struct text *t, const struct value *s)
+char repr_quote(struct span s)
 {
-	const char *p = s->u.s.p;
-	size_t n = s->u.s.n;
-	char quote = n && memchr(p, '\'', n) && !memchr(p, '"', n) ? '"' : '\'';
+	return s.n && memchr(s.p, '\'', s.n) && !memchr(s.p, '"', s.n) ? '"' : '\'';
+}
 
-	if (s->flags & STR_SAFE)
+struct span repr_piece(struct span *s, char quote, char esc[REPR_ESCAPE])
+{
+	uint32_t cp = 0;
+	size_t len = utf8_decode(s->p, s->n, &cp);
+	struct span piece = {s->p, len ? len : 1};
+	int n = escape(esc, cp, quote);
+
+	*s = (struct span){s->p + piece.n, s->n - piece.n};
+	return n > 0 ? (struct span){esc, (size_t)n} : piece;
+}
+
+static void repr_str(struct text *t, const struct value *v)
+{
+	struct span s = {v->u.s.p, v->u.s.n};
+	char quote = repr_quote(s), esc[REPR_ESCAPE];
+
+	if (v->flags & STR_SAFE)
 		text_puts(t, "Markup(");
 	text_add(t, &quote, 1, 0);
-	for (size_t i = 0, len; i < n; i += len) {
-		uint32_t cp = 0;
+	while (s.n > 0) {
+		struct span piece = repr_piece(&s, quote, esc);
 
-		len = utf8_decode(p + i, n - i, &cp);
-		if (len == 0)
-			len = 1;
-		repr_char(t, cp, p + i, len, quote);
+		text_add(t, piece.p, piece.n, 0);
 	}
 	text_add(t, &quote, 1, 0);
-	if (s->flags & STR_SAFE)
+	if (v->flags & STR_SAFE)
 		text_puts(t, ")");
 }
 

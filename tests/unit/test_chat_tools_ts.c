@@ -93,9 +93,9 @@ static const struct {
     {DEFS("\"A\":{\"oneOf\":[]}", ""), NULL},
     /* values as Python prints them, and what is no schema */
     {OBJ("\"a\":{\"enum\":[[\"it's\", \"say \\\"hi\\\"\", \"both ' and \\\"\", \"b\\\\\", "
-	 "\"\\n\\r\\t\\u0001\\u007f\", \"é\"]]}"),
+	 "\"\\n\\r\\t\\u0001\\u007f\", \"é\\u00a0\\u200b\"]]}"),
 	ONE("a?: [\"it's\", 'say \"hi\"', 'both \\' and \"', 'b\\\\', '\\n\\r\\t\\x01\\x7f', "
-	    "'é']")},
+	    "'é\\xa0\\u200b']")},
     {OBJ("\"a\":{\"enum\":[{\"k\": [null, false, true, 1, -2.5, 100000000000000000000000000000], "
 	 "\"it's\": {}},false,100000000000000000000000000000,[]]}"),
 	ONE("a?: {'k': [None, False, True, 1, -2.5, 100000000000000000000000000000], \"it's\": {}} "
