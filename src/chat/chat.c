@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "chat/impl.h"
@@ -115,6 +116,11 @@ void chat_close(struct chat *c)
 const struct bpe *chat_bpe(const struct chat *c)
 {
 	return c->bpe;
+}
+
+uint64_t chat_template_sum(const struct chat *c)
+{
+	return hash64(&c->plain.sum, sizeof(c->plain.sum), c->with_tools.sum);
 }
 
 int chat_is_end(const struct chat *c, int32_t id)

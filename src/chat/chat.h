@@ -62,6 +62,9 @@ const struct bpe *chat_bpe(const struct chat *c);
 struct chat_work *chat_work_open(const struct chat *c);
 void chat_work_close(struct chat_work *w); /* NULL is allowed */
 
+/* Of the templates' texts: another one where they were changed. */
+uint64_t chat_template_sum(const struct chat *c);
+
 /* Whether a token ends a turn: one of generation_config.json's eos_token_id, or the family's. */
 int chat_is_end(const struct chat *c, int32_t id);
 

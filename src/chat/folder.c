@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "chat/impl.h"
 #include "json/config.h"
 #include "json/doc.h"
@@ -51,6 +52,7 @@ static int compile(struct chat_tmpl *t, struct span text, const char *name, stru
 	t->jinja = jinja_open(text.p, text.n, name, e);
 	if (!t->jinja)
 		return -1;
+	t->sum = hash64(text.p, text.n, 0);
 	t->reads_ts = chat_find(text, "tools_ts_str", 0) != SIZE_MAX;
 	t->generation = has_generation(text);
 	return 0;

@@ -25,6 +25,7 @@
 struct chat_tmpl {
 	struct jinja *jinja;
 	const struct chat_native *native; /* or NULL; jinja is NULL where there is one */
+	uint64_t sum;			  /* of the template's text */
 	int reads_ts;			  /* mentions tools_ts_str */
 	int generation;			  /* has generation tags */
 	int args_text;	  /* prints a call's arguments as they are when they are a string */

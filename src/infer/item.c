@@ -162,7 +162,7 @@ static void changed(struct run *r, struct item *it)
 	err_set(it->why, "changed",
 	    "%s:%llu: %s has an answer of this id, made with%s: give the same, or write elsewhere",
 	    it->job->file, (unsigned long long)it->job->number, r->o->flow.output,
-	    how.len ? buf_cstr(&how) : " another record, --template or --date");
+	    how.len ? buf_cstr(&how) : " another record, --model, template or --date");
 	infer_fail(r, it->why);
 	item_forget(r, it);
 	buf_free(&how);

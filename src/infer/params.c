@@ -18,8 +18,8 @@ static void write_made(struct buf *out, const struct run *r, const struct made *
 
 	buf_addf(out, "model=%s turns=%d ids=%d", r->model, m->turns, m->ids);
 	if (m->rendered)
-		buf_addf(out, " rendered served-by=%d template=%s date=%s", m->served_by,
-		    o->template ? o->template : "", o->date ? o->date : "");
+		buf_addf(out, " rendered served-by=%d template=%016llx date=%s", m->served_by,
+		    (unsigned long long)chat_template_sum(r->chat), o->date ? o->date : "");
 	buf_adds(out, " sampling=");
 	buf_add(out, r->sampling.p, r->sampling.n);
 }
@@ -50,8 +50,8 @@ static void tell(struct buf *out, const struct made *now, const struct made *the
 		buf_addf(out, " --turns %s", then->turns == TURNS_ALL ? "all" : "last");
 	if (then->ids != now->ids)
 		buf_adds(out, then->ids ? " ids" : " --no-ids");
-	if (then->rendered != now->rendered)
-		buf_adds(out, then->rendered ? " --model" : " the server's template (no --model)");
+	if (!then->rendered && now->rendered)
+		buf_adds(out, " the server's template (no --model)");
 	if (then->rendered && then->served_by != now->served_by) {
 		buf_adds(out, " --served-by ");
 		buf_add(out, by.p, by.n);
@@ -62,7 +62,8 @@ void params_difference(struct buf *out, const struct run *r, const struct item *
 {
 	struct made now = made_now(r->o), then;
 
-	for (int i = 0; i >> 2 == 0 || opt_word(CHAT_SERVED_BY, (i >> 2) - 1).n > 0; i++) {
+	for (int i = 0;
+	     i >> 2 == 0 || (now.rendered && opt_word(CHAT_SERVED_BY, (i >> 2) - 1).n > 0); i++) {
 		then = (struct made){i & 1, i >> 1 & 1, i >> 2 > 0, i >> 2 > 0 ? (i >> 2) - 1 : 0};
 		if (fits(r, it, &then)) {
 			tell(out, &now, &then);

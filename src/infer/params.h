@@ -14,7 +14,7 @@ struct run;
 /* The run's own. */
 void params_write(struct buf *out, const struct run *r);
 /* Appends the options with which an earlier run answered a record of this id; nothing where it was
- * another record, or there was another --template or --date. */
+ * another record, or another template or --date, or --model where this run has none. */
 void params_difference(struct buf *out, const struct run *r, const struct item *it);
 
 #endif

@@ -104,15 +104,19 @@ load infer
 	infer -q -o out in
 	run -1 infer --resume --temperature 1 -o out in
 	[[ $output == *'{"max_new_tokens":64}'*'"temperature":1.0'* ]]
+	cp "$MODEL/chat_template.jinja" same
+	sed 's/^/ /' same >edited
+	infer -q --resume --template same -o out in
 	touch -d @1000 out
 	for t in '--turns last|--turns all' 'ids|--no-ids' '--served-by hf|--served-by vllm' \
 		'--turns last --served-by hf|--turns all --served-by sglang' \
-		"another record, --template or --date|--date 2026-01-01"; do
+		"another record, --model, template or --date|--date 2026-01-01" \
+		"another record, --model, template or --date|--template edited"; do
 		run -1 infer -q --resume ${t#*|} -o out in
 		[ "$output" = "e3-infer: in:1: out has an answer of this id, made with ${t%|*}: give the same, or write elsewhere" ]
 	done
 	run -1 e3-infer -q --server "$U" --api sglang --max-new-tokens 64 --resume -o out in
-	[[ $output == *": out has an answer of this id, made with --model: "* ]]
+	[[ $output == *": out has an answer of this id, made with another record, --model, template or --date: "* ]]
 	sed -i 's/question 2/another question/' in
 	run -1 infer -q --resume -o out in
 	[[ $output == "e3-infer: in:2: out has an answer of this id, made with another record, "* ]]
