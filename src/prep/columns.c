@@ -26,7 +26,8 @@ void prep_split_think(struct prep_row *r, struct prep_msg *m)
 	const char *from, *to;
 	struct span s;
 
-	if (!r->rules->split_think || m->role != PREP_ASSISTANT || prep_text_some(&m->reasoning))
+	if (!r->rules->split_think || (m->role != PREP_ASSISTANT && m->role != PREP_CALL) ||
+	    prep_text_some(&m->reasoning))
 		return;
 	s = prep_text_decode(&m->content, r->arena);
 	from = s.p;

@@ -61,18 +61,25 @@ enum prep_turn prep_conv_turn(struct prep_row *r, enum prep_role role)
 	return PREP_TAKE;
 }
 
-/* One message with several calls, from turns that are one call each: theirs stand behind its. */
-static int join_call(struct prep_row *r)
-{
-	struct prep_msg *last = &r->conv.msg[r->conv.n - 1];
-
-	last->ncalls = r->calls.len - last->calls;
-	return 1;
-}
-
 static int same_text(struct span a, struct span b)
 {
 	return a.n == b.n && a.n && !memcmp(a.p, b.p, a.n);
+}
+
+/* One message with several calls, from turns that are one call each: theirs stand behind its. What
+ * one of them thought by itself has no place there: the conversation ends before it. */
+static int join_call(struct prep_row *r, struct prep_msg *m)
+{
+	struct prep_msg *last = &r->conv.msg[r->conv.n - 1];
+
+	if (prep_text_some(&m->reasoning) && !same_text(prep_text_decode(&m->reasoning, r->arena),
+						 prep_text_decode(&last->reasoning, r->arena))) {
+		cut(r, PREP_ORDER_CUT, "a further call with a thought of its own");
+		return 0;
+	}
+	last->ncalls = r->calls.len - last->calls;
+	last->untrained |= m->untrained;
+	return 1;
 }
 
 #define CALLS_SEARCHED 1000 /* beyond, results are taken to be in order */
@@ -120,7 +127,7 @@ static int no_text(struct prep_row *r, const struct prep_msg *m)
 	return 0;
 }
 
-int prep_conv_put(struct prep_row *r, const struct prep_msg *m)
+int prep_conv_put(struct prep_row *r, struct prep_msg *m)
 {
 	struct prep_conv *c = &r->conv;
 	struct prep_msg *to;
@@ -130,7 +137,7 @@ int prep_conv_put(struct prep_row *r, const struct prep_msg *m)
 	if (empty && !m->ncalls && m->role != PREP_TOOL)
 		return no_text(r, m);
 	if (m->role == PREP_CALL && c->msg[c->n - 1].call_turn)
-		return join_call(r);
+		return join_call(r, m);
 	/* a turn that was to be a further call, but is text */
 	if (m->role == PREP_ASSISTANT && c->msg[c->n - 1].role == PREP_ASSISTANT) {
 		cut(r, PREP_ORDER_CUT, "text behind a call");

@@ -160,26 +160,6 @@ static int read_text(struct prep_row *r, struct raw *raw, int member, struct pre
 	return 0;
 }
 
-/* A turn that is nothing but a call, as text or as an object. */
-static int read_call_turn(struct prep_row *r, struct raw *raw, struct prep_msg *m)
-{
-	int member = first_of(raw, CONTENT, TEXT);
-	struct span v = raw->v[member];
-	int ok = 0;
-
-	if (v.p && *v.p == '"')
-		ok = prep_call_text(r, json_text(v, r->arena, NULL), m);
-	else if (v.p && *v.p == '{')
-		ok = prep_call(r, v, m);
-	else if (v.p)
-		return bad_type(r, raw, member, "a call as a string or an object");
-	if (ok)
-		return 0;
-	m->role = PREP_ASSISTANT;
-	prep_count(r, PREP_CALL_TEXT, v.p != NULL);
-	return read_content(r, raw, m);
-}
-
 /* Where the answers are the target's, a weight that is neither 0 nor 1 can't be passed over. */
 static int read_weight(struct prep_row *r, const struct raw *raw, struct prep_msg *m)
 {
@@ -194,12 +174,44 @@ static int read_weight(struct prep_row *r, const struct raw *raw, struct prep_ms
 	    raw->index, v.n < 40 ? (int)v.n : 40, v.p);
 }
 
-static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *m)
+/* What an answer says of itself beside its text and its calls. */
+static int read_thought(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 {
 	int thought = first_of(raw, REASONING_CONTENT, THINKING);
 
 	if (raw->v[thought].p && *raw->v[thought].p == '"' && !prep_text_some(&m->reasoning))
 		m->reasoning = prep_text_of(raw->v[thought]);
+	prep_split_think(r, m);
+	return read_weight(r, raw, m);
+}
+
+/* A turn that is nothing but a call, as text, behind its thinking maybe, or as an object. */
+static int read_call_turn(struct prep_row *r, struct raw *raw, struct prep_msg *m)
+{
+	int member = first_of(raw, CONTENT, TEXT);
+	struct span v = raw->v[member];
+
+	if (v.p && *v.p == '"')
+		m->content = prep_text_of(v);
+	else if (v.p && *v.p != '{')
+		return bad_type(r, raw, member, "a call as a string or an object");
+	if (read_thought(r, raw, m) < 0)
+		return -1;
+	if (v.p && *v.p == '{')
+		return prep_call(r, v, m) ? 0 : bad_type(r, raw, member, "a call with a name");
+	if (v.p && prep_call_text(r, prep_text_decode(&m->content, r->arena), m)) {
+		m->content = (struct prep_text){0};
+		return 0;
+	}
+	m->role = PREP_ASSISTANT;
+	prep_count(r, PREP_CALL_TEXT, v.p != NULL);
+	return 0;
+}
+
+static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *m)
+{
+	if (read_thought(r, raw, m) < 0)
+		return -1;
 	if (raw->v[TOOL_CALLS].p && prep_calls(r, raw->v[TOOL_CALLS], m, names[TOOL_CALLS]) < 0)
 		return err_prefix(r->e, "%s[%zu].", raw->column, raw->index);
 	if (raw->v[FUNCTION_CALL].p && !m->ncalls) {
@@ -209,9 +221,6 @@ static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *
 			return err_set(r->e, "type", "%s[%zu].%s: a call without a name",
 			    raw->column, raw->index, names[FUNCTION_CALL]);
 	}
-	if (read_weight(r, raw, m) < 0)
-		return -1;
-	prep_split_think(r, m);
 	return 0;
 }
 
