@@ -53,20 +53,26 @@ static const char *skip_scalar(const char *p, const char *end)
 	return p > start ? p : NULL;
 }
 
-/* Past an array of nothing but numbers, which most of a reply is; NULL: not one. */
-static const char *skip_numbers(const char *p, const char *end)
+/* Past an array of nothing but numbers, which most of a reply is; NULL: not one. *close is the
+ * first ']' behind an earlier array's start (NULL at first, `end` where there is none), so that of
+ * many arrays in one another not each looks for it. */
+static const char *skip_numbers(const char *p, const char *end, const char **close)
 {
-	const char *q;
 	size_t n;
 
 	if (p + 1 >= end || (p[1] != '-' && (p[1] < '0' || p[1] > '9')))
 		return NULL;
-	q = memchr(p, ']', (size_t)(end - p));
-	if (!q)
+	if (!*close || *close < p) {
+		*close = memchr(p, ']', (size_t)(end - p));
+		if (!*close)
+			*close = end;
+	}
+	if (*close == end)
 		return NULL;
-	n = (size_t)(q - p) - 1;
-	return memchr(p + 1, '[', n) || memchr(p + 1, '{', n) || memchr(p + 1, '"', n) ? NULL
-										       : q + 1;
+	n = (size_t)(*close - p) - 1;
+	if (memchr(p + 1, '[', n) || memchr(p + 1, '{', n) || memchr(p + 1, '"', n))
+		return NULL;
+	return *close + 1;
 }
 
 static void set_bit(uint64_t *bits, size_t at, int on)
@@ -88,7 +94,7 @@ static int bit_is(const uint64_t *bits, size_t at, int on)
 static const char *skip_container(const char *p, const char *end)
 {
 	uint64_t square[LAX_DEPTH / 64] = {0};
-	const char *past;
+	const char *past, *close = NULL;
 	size_t depth = 0;
 
 	while (p) {
@@ -99,7 +105,7 @@ static const char *skip_container(const char *p, const char *end)
 		switch (*p) {
 		case '"': p = skip_string(p, end); continue;
 		case '[':
-			past = skip_numbers(p, end);
+			past = skip_numbers(p, end, &close);
 			if (past && depth == 0)
 				return past;
 			if (past) {
