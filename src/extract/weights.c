@@ -19,6 +19,29 @@ static const char *const names[] = {"model.norm.weight", "language_model.model.n
 
 #define NNAMES (sizeof(names) / sizeof(names[0]))
 
+/* Language models whose final norm multiplies by 1 + weight, else as the plain one in float32 with
+ * one rounding: GemmaRMSNorm, Qwen3NextRMSNorm and their kin in transformers and vLLM, for
+ * MiniMax-M3 by the use_gemma_norm of its config; Step3p5RMSNorm of stepfun-ai/Step-3.5-Flash. */
+static const char *const zero_centred[] = {"gemma", "gemma2", "gemma3", "gemma3_text", "minimax_m3",
+    "minimax_m3_vl", "minimax_m3_vl_text", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text",
+    "qwen3_5_text", "qwen3_next", "step3p5", "step3p7"};
+
+/* Parts of their names: what else has one may be either (the norms of gemma3n and gemma4 are plain,
+ * what goes before the former's is not). */
+static const char *const families[] = {"gemma", "minimax_m3", "qwen3_5", "qwen3_next", "step3p"};
+
+/* 1 or 0: what is added to the weights; -1 where it is not known. */
+static int added_one(const char *type)
+{
+	for (size_t i = 0; i < sizeof(zero_centred) / sizeof(zero_centred[0]); i++)
+		if (strcmp(type, zero_centred[i]) == 0)
+			return 1;
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (strstr(type, families[i]))
+			return -1;
+	return 0;
+}
+
 /* The file of the folder that the index says holds one of the names; "model.safetensors" without an
  * index. */
 static int find_file(struct buf *path, const char *dir, struct err *e)
@@ -53,7 +76,7 @@ out:
 	return rc;
 }
 
-static int read_weight(struct norm_weights *w, const char *path, struct err *e)
+static int read_weight(struct norm_weights *w, const char *path, float add, struct err *e)
 {
 	struct st *f = st_open(path, MAP_PARTS, e); /* a shard of gigabytes */
 	const struct tensor *t = NULL;
@@ -70,11 +93,12 @@ static int read_weight(struct norm_weights *w, const char *path, struct err *e)
 	} else if (map_need(st_map(f), tensor_data(t), t->dim[0] * dtypes[t->dtype].size, e) < 0) {
 		rc = err_prefix(e, "%s: ", path);
 	} else {
+		const char *p = tensor_data(t);
+
 		w->n = (size_t)t->dim[0];
 		w->w = xreallocarray(NULL, w->n, sizeof(*w->w));
 		for (size_t i = 0; i < w->n; i++)
-			w->w[i] = half_load(
-			    t->dtype, (const char *)tensor_data(t) + i * dtypes[t->dtype].size);
+			w->w[i] = add + half_load(t->dtype, p + i * dtypes[t->dtype].size);
 	}
 	st_close(f);
 	return rc;
@@ -84,21 +108,26 @@ int weights_load(struct norm_weights *w, const char *dir, struct err *e)
 {
 	struct config c;
 	struct buf path = {0};
-	int rc;
+	const char *type;
+	int rc, one;
 
 	*w = (struct norm_weights){0};
 	if (config_load(&c, dir, e) < 0)
 		return -1;
-	if (strncmp(c.model_type, "gemma", 5) == 0)
+	/* a wrapped model may leave out what its language model is */
+	type = c.model_type[0] != '\0' ? c.model_type : c.whole_type;
+	one = added_one(type);
+	if (one < 0)
 		return err_set(e, "model",
-		    "%s: the final norm of %s is no plain RMSNorm: --apply-norm can't make it", dir,
-		    c.model_type);
+		    "%s: what the final norm of %s is, is not known here: --apply-norm can't make "
+		    "it",
+		    dir, type);
 	if (c.rms_norm_eps <= 0)
 		return err_set(e, "model", "%s/config.json: no rms_norm_eps", dir);
 	w->eps = c.rms_norm_eps;
 	rc = find_file(&path, dir, e);
 	if (rc == 0)
-		rc = read_weight(w, buf_cstr(&path), e);
+		rc = read_weight(w, buf_cstr(&path), (float)one, e);
 	if (rc == 0 && c.hidden_size > 0 && w->n != (size_t)c.hidden_size)
 		rc = err_set(e, "model",
 		    "%s: the final norm has %zu weights, the hidden size is %lld", dir, w->n,

@@ -12,13 +12,13 @@
 struct err;
 
 struct norm_weights {
-	float *w;
+	float *w; /* what is multiplied by: 1 + the weight, where the model's norm does so */
 	size_t n;
 	double eps;
 };
 
-/* Class "model". Models whose norm is another function (Gemma multiplies by 1 + weight) are
- * refused. */
+/* Class "model". Models of which it is not known whether they multiply by weight or by 1 + weight,
+ * as relatives do, are refused. */
 int weights_load(struct norm_weights *w, const char *dir, struct err *e);
 void weights_free(struct norm_weights *w);
 

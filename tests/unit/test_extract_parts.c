@@ -358,7 +358,8 @@ static void save_tensors(const char *path, const struct tensor *t)
 
 #define CONFIG(type, hidden) \
 	"{\"model_type\":\"" type "\",\"hidden_size\":" hidden ",\"rms_norm_eps\":1e-6}"
-#define MAP(name, file) "{\"weight_map\":{\"x\":\"y\",\"" name "\":" file "}}"
+#define WRAPPED(type, text) "{\"model_type\":\"" type "\",\"text_config\":" text "}"
+#define MAP(name, file)	    "{\"weight_map\":{\"x\":\"y\",\"" name "\":" file "}}"
 
 /* The norm is in model.safetensors, or in shard.safetensors under a wrapped model's name. */
 static void norm_weights(void **state)
@@ -370,8 +371,12 @@ static void norm_weights(void **state)
 	    {CONFIG("llama", "2"), MAP("language_model.model.norm.weight", "\"shard.safetensors\""),
 		NULL},
 	    {CONFIG("llama", "3"), NULL, ": the final norm has 2 weights, the hidden size is 3"},
-	    {CONFIG("gemma2", "2"), NULL,
-		": the final norm of gemma2 is no plain RMSNorm: --apply-norm can't make it"},
+	    {CONFIG("gemma4", "2"), NULL,
+		": what the final norm of gemma4 is, is not known here: --apply-norm can't make "
+		"it"},
+	    {WRAPPED("llava", CONFIG("qwen3_5_new", "2")), NULL,
+		": what the final norm of qwen3_5_new is, is not known here: --apply-norm can't "
+		"make it"},
 	    {"{\"model_type\":\"llama\"}", NULL, "/config.json: no rms_norm_eps"},
 	    {CONFIG("llama", "2"), MAP("z", "\"shard.safetensors\""),
 		"/model.safetensors.index.json names no model.norm.weight"},
@@ -420,13 +425,54 @@ static void norm_weights(void **state)
 	}
 }
 
+/* The norm's weights are 1 and 2: of some models they are what is added to 1. */
+static void zero_centred_norms(void **state)
+{
+	static const struct {
+		const char *config;
+		float first;
+	} t[] = {
+	    {CONFIG("llama", "2"), 1},
+	    {CONFIG("qwen3_moe", "2"), 1},
+	    {CONFIG("gemma", "2"), 2},
+	    {CONFIG("gemma2", "2"), 2},
+	    {CONFIG("gemma3_text", "2"), 2},
+	    {CONFIG("qwen3_next", "2"), 2},
+	    {CONFIG("step3p5", "2"), 2},
+	    {WRAPPED("step3p7", CONFIG("step3p5", "2")), 2},
+	    {WRAPPED("qwen3_5", CONFIG("qwen3_5_text", "2")), 2},
+	    {WRAPPED("qwen3_5_moe", CONFIG("qwen3_5_moe_text", "2")), 2},
+	    {WRAPPED("gemma3", CONFIG("gemma3_text", "2")), 2},
+	    {WRAPPED("minimax_m3_vl", CONFIG("minimax_m3_vl_text", "2")), 2},
+	    {WRAPPED("minimax_m3_vl", "{\"hidden_size\":2,\"rms_norm_eps\":1e-6}"), 2},
+	    {WRAPPED("gemma3", CONFIG("llama", "2")), 1},
+	};
+	const struct tensor one = tensor_1d("model.norm.weight", DT_BF16, 2, halves);
+
+	(void)state;
+	tmp_clean();
+	save_tensors(tmp_path("model.safetensors"), &one);
+	for (size_t i = 0; i < LEN(t); i++) {
+		struct norm_weights w;
+		struct err e;
+
+		tmp_puts(tmp_path("config.json"), t[i].config);
+		if (weights_load(&w, tmp_dir, &e) < 0)
+			fail_msg("%s", e.msg);
+		if (w.w[0] != t[i].first || w.w[1] != t[i].first + 1)
+			fail_msg("%s: %g, %g", t[i].config, (double)w.w[0], (double)w.w[1]);
+		weights_free(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(file_names),
 	    cmocka_unit_test(ownership), cmocka_unit_test(refusals), cmocka_unit_test(layers),
 	    cmocka_unit_test(index_lines), cmocka_unit_test(bad_index_lines),
 	    cmocka_unit_test(done_set), cmocka_unit_test(seed_members),
-	    cmocka_unit_test(other_files), cmocka_unit_test(norm_weights)};
+	    cmocka_unit_test(other_files), cmocka_unit_test(norm_weights),
+	    cmocka_unit_test(zero_centred_norms)};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
 }
