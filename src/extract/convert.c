@@ -75,6 +75,8 @@ static int convert(const struct convert *c, struct made *m, const struct index_l
 	if (f.s.n != l->seq_len || layout_bytes(&f).n != l->bytes)
 		rc = err_set(e, "size", "%s is not as its line in the index says", l->file.data);
 	if (rc == 0)
+		rc = layout_agree(&f, &c->from, e);
+	if (rc == 0)
 		rc = add_mask(c, &f.s, &own, e);
 	if (rc == 0)
 		rc = produce(&m->product, &c->plan, &f.s, number, e);

@@ -74,6 +74,8 @@ struct layout_file {
 int layout_open(struct layout_file *f, const char *path, const struct setinfo *set,
     enum map_how how, struct err *e);
 struct span layout_bytes(const struct layout_file *f);
+/* Whether its states are of the set's type and width, as opening does not ask: class "dtype". */
+int layout_agree(const struct layout_file *f, const struct setinfo *set, struct err *e);
 /* The archive's CRCs, where there are any and opening has not looked at them. */
 int layout_check(const struct layout_file *f, struct err *e);
 void layout_close(struct layout_file *f);

@@ -167,6 +167,17 @@ struct span layout_bytes(const struct layout_file *f)
 	return (struct span){map_of(f)->p, map_of(f)->n};
 }
 
+int layout_agree(const struct layout_file *f, const struct setinfo *set, struct err *e)
+{
+	const struct states *s = &f->s.states;
+
+	if (s->dtype == set->dtype && s->hidden == set->hidden)
+		return 0;
+	return err_set(e, "dtype", "%s of hidden size %zu, the set is %s of %llu",
+	    dtypes[s->dtype].name, s->hidden, dtypes[set->dtype].name,
+	    (unsigned long long)set->hidden);
+}
+
 int layout_check(const struct layout_file *f, struct err *e)
 {
 	return f->pt ? pt_check(f->pt, e) : 0;

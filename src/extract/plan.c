@@ -88,6 +88,16 @@ static int settle_norm(struct plan *p, struct err *e)
 	return layout_refuse(p->set.layout, p->set.nlayers, p->set.last, p->set.norm, e);
 }
 
+/* The states are as wide as the norm. */
+static int check_width(const struct plan *p, uint64_t hidden, struct err *e)
+{
+	if (p->o->apply_norm && p->weights.n != hidden)
+		return err_set(e, "norm",
+		    "the norm of --model has %zu weights, the states are %llu wide", p->weights.n,
+		    (unsigned long long)hidden);
+	return 0;
+}
+
 static int load_model(struct plan *p, struct err *e)
 {
 	if (!p->o->model)
@@ -151,7 +161,7 @@ int plan_convert(
 		    norms[from->norm], norms[o->norm]);
 	if (from->norm == NORM_UNSAID)
 		p->delivered = (enum norm)o->norm;
-	if (load_model(p, e) < 0)
+	if (load_model(p, e) < 0 || check_width(p, from->hidden, e) < 0)
 		return -1;
 	p->set.applied |= from->applied;
 	return settle_norm(p, e);
@@ -221,10 +231,8 @@ int plan_adopt(struct plan *p, const struct capture *c, const struct setinfo *ol
 	if (p->set.hidden > 0 && p->set.hidden != c->states.hidden)
 		return err_set(e, "layers", "the server's hidden size is %zu, that of --model %llu",
 		    c->states.hidden, (unsigned long long)p->set.hidden);
-	if (p->o->apply_norm && p->weights.n != c->states.hidden)
-		return err_set(e, "norm",
-		    "the norm of --model has %zu weights, the states are %zu wide", p->weights.n,
-		    c->states.hidden);
+	if (check_width(p, c->states.hidden, e) < 0)
+		return -1;
 	p->set.hidden = c->states.hidden;
 	p->came = c->states.dtype;
 	p->set.dtype = written_type(p->o, p->came);

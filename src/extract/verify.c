@@ -32,10 +32,6 @@ static int check_values(const struct verify_set *v, struct states *s, struct err
 {
 	for (unsigned i = 0; i < s->nslots; i++)
 		s->slot[i].layer = i < v->set.nlayers ? v->set.layer[i] : STATES_LAST;
-	if (s->dtype != v->set.dtype || s->hidden != v->set.hidden)
-		return err_set(e, "dtype", "%s of hidden size %zu, the set is %s of %llu",
-		    dtypes[s->dtype].name, s->hidden, dtypes[v->set.dtype].name,
-		    (unsigned long long)v->set.hidden);
 	return states_check(s, setinfo_embedding(&v->set), e);
 }
 
@@ -54,7 +50,8 @@ static int check_open(
 		    (unsigned long long)l->seq_len);
 	if (v->set.layout == LAYOUT_MODELOPT && v->set.last && f->s.norm != v->set.norm)
 		return err_set(e, "norm", "hidden_states_prenorm is not what the manifest says");
-	if (layout_check(f, e) < 0 || check_values(v, &f->s.states, e) < 0)
+	if (layout_check(f, e) < 0 || layout_agree(f, &v->set, e) < 0 ||
+	    check_values(v, &f->s.states, e) < 0)
 		return -1;
 	return check_record(v, &f->s, (struct span){l->id.data, l->id.len}, e);
 }

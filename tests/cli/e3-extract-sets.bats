@@ -15,6 +15,20 @@ other_model() {
 	echo "$T/model"
 }
 
+# norm_model TYPE WIDTH [WEIGHT] - a folder of a model with WIDTH weights of F32 in its final norm, all WEIGHT
+norm_model() {
+	rm -rf "$T/norm"
+	mkdir "$T/norm"
+	python3 - "$T/norm" "$1" "$2" "${3:-1}" <<-'END'
+	import json, struct, sys
+	folder, kind, n, w = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+	json.dump({"model_type": kind, "rms_norm_eps": 1e-6}, open(folder + "/config.json", "w"))
+	head = json.dumps({"model.norm.weight": {"dtype": "F32", "shape": [n], "data_offsets": [0, 4 * n]}}).encode()
+	open(folder + "/model.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + struct.pack(f"<{n}f", *[w] * n))
+	END
+	echo "$T/norm"
+}
+
 @test "--convert: every layout to every other and back is the same set" {
 	serve
 	records 12 >"$T/in"
@@ -113,6 +127,32 @@ other_model() {
 	cp "$T/speculators/manifest.json" "$T/c"
 	conv --layout seed --records "$T/in"
 	[[ "$output" == *"holds a set already"* ]]
+}
+
+@test "--convert: states of another width than the norm's or the set's" {
+	serve
+	records 3 >"$T/in"
+	extract speculators "$T/in"
+	hidden=$(jq .hidden_size $MODEL/config.json)
+	conv() {
+		rm -rf "$T/c" "$T/c.idx"
+		run e3-extract -q --convert "$T/speculators" --layout specforge --records "$T/in" --apply-norm --model "$1" \
+			--out-dir "$T/c" -o "$T/c.idx" "$T/speculators.idx"
+	}
+	conv "$(norm_model llama $((hidden / 2)))"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the norm of --model has $((hidden / 2)) weights, the states are $hidden wide" ]]
+	# a manifest that is another set's, by whose width the norm fits
+	m=$T/speculators/manifest.json
+	cp "$m" "$T/m"
+	jq -c ".hidden_size = $((hidden / 2))" "$T/m" >"$m"
+	conv "$T/norm"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"speculators.idx:1: "*" of hidden size $hidden, the set is "*" of $((hidden / 2))"* ]]
+	jq -c '.dtype = "f16"' "$T/m" >"$m"
+	conv "$(norm_model llama "$hidden")"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *" of hidden size $hidden, the set is f16 of $hidden"* ]]
 }
 
 @test "--verify finds every kind of damage, and prints those lines" {
