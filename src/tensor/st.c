@@ -73,30 +73,35 @@ static int read_dtype(struct tensor *t, const struct jval *v, struct err *e)
 			t->dtype = (enum dtype)i;
 			return 0;
 		}
-	return err_set(e, "format", "tensor %s: unknown dtype", t->name);
+	t->dtype = DT_COUNT;
+	return v && v->kind == J_STR ? 0 : err_set(e, "format", "tensor %s: no dtype", t->name);
 }
 
 static int read_shape(struct tensor *t, const struct jval *v, struct err *e)
 {
 	if (!v || v->kind != J_ARR)
 		return err_set(e, "format", "tensor %s: no shape", t->name);
-	if (v->u.arr.n > TENSOR_DIMS)
-		return err_set(e, "format", "tensor %s: %zu dimensions, at most %d are read",
-		    t->name, v->u.arr.n, TENSOR_DIMS);
-	t->ndim = (unsigned)v->u.arr.n;
-	for (unsigned i = 0; i < t->ndim; i++) {
+	for (size_t i = 0; i < v->u.arr.n; i++) {
 		const struct jval *d = &v->u.arr.v[i];
 
 		if (d->kind != J_INT || d->u.i < 0)
-			return err_set(e, "format", "tensor %s: shape[%u] is no size", t->name, i);
-		t->dim[i] = (uint64_t)d->u.i;
+			return err_set(e, "format", "tensor %s: shape[%zu] is no size", t->name, i);
+		if (i < TENSOR_DIMS)
+			t->dim[i] = (uint64_t)d->u.i;
 	}
+	t->ndim = (unsigned)v->u.arr.n;
 	return 0;
+}
+
+/* Whether it is one that can be handed out. The others only take their place in the file. */
+static int is_known(const struct tensor *t)
+{
+	return t->dtype != DT_COUNT && t->ndim <= TENSOR_DIMS;
 }
 
 static int read_offsets(struct tensor *t, const struct jval *v, struct span data, struct err *e)
 {
-	uint64_t elements, bytes, begin, end;
+	uint64_t elements, size, begin, end;
 
 	if (!v || v->kind != J_ARR || v->u.arr.n != 2 || v->u.arr.v[0].kind != J_INT ||
 	    v->u.arr.v[1].kind != J_INT || v->u.arr.v[0].u.i < 0 ||
@@ -104,7 +109,7 @@ static int read_offsets(struct tensor *t, const struct jval *v, struct span data
 		return err_set(e, "format", "tensor %s: data_offsets are no range", t->name);
 	begin = (uint64_t)v->u.arr.v[0].u.i;
 	end = (uint64_t)v->u.arr.v[1].u.i;
-	if (tensor_size(t, &elements, &bytes) < 0 || bytes != end - begin)
+	if (is_known(t) && (tensor_size(t, &elements, &size) < 0 || size != end - begin))
 		return err_set(
 		    e, "format", "tensor %s: data_offsets do not fit dtype and shape", t->name);
 	if (end > data.n)
@@ -112,7 +117,7 @@ static int read_offsets(struct tensor *t, const struct jval *v, struct span data
 		    t->name, (unsigned long long)end, data.n);
 	t->rows = 1;
 	t->nparts = 1;
-	t->part[0] = (struct tensor_part){data.p + begin, bytes, bytes};
+	t->part[0] = (struct tensor_part){data.p + begin, end - begin, end - begin};
 	return 0;
 }
 
@@ -152,6 +157,17 @@ static int check_cover(const struct st *f, struct span data, struct err *e)
 	return 0;
 }
 
+/* What check_cover has done with. */
+static void leave_out_unknown(struct st *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		if (is_known(&f->t[i]))
+			f->t[n++] = f->t[i];
+	f->n = n;
+}
+
 static int read_tensors(struct st *f, const struct jval *root, struct span data, struct err *e)
 {
 	f->t = xcalloc(root->u.obj.n, sizeof(*f->t));
@@ -174,7 +190,10 @@ static int read_tensors(struct st *f, const struct jval *root, struct span data,
 		f->n++;
 	}
 	qsort(f->t, f->n, sizeof(*f->t), by_offset);
-	return check_cover(f, data, e);
+	if (check_cover(f, data, e) < 0)
+		return -1;
+	leave_out_unknown(f);
+	return 0;
 }
 
 int st_expect(const void *p, size_t n, uint64_t *size, struct err *e)

@@ -7,7 +7,9 @@
  *
  * Reading checks more than it needs: offsets in bounds, lengths that fit dtype and shape, no
  * overlap, no gap, and nothing behind the data, so that a file cut short or still
- * being written is an error ("truncated") and never a tensor. The file is mapped; a process that
+ * being written is an error ("truncated") and never a tensor. Tensors of a dtype or with more
+ * dimensions than tensor.h has, as stand beside others in a model's shards, are left out: of them
+ * only the place is checked. The file is mapped; a process that
  * truncates it meanwhile kills the reader (SIGBUS), so hold the writer's lock. Of one that is opened
  * by MAP_PARTS tensors' bytes are asked for with map_need.
  */

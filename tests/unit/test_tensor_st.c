@@ -102,8 +102,12 @@ static const struct {
     {"backward offsets", "{" T("a", "U8", "[4]", "[4,0]") "}", 4, "format"},
     {"huge offsets", "{" T("a", "U8", "[4]", "[9223372036854775803,9223372036854775807]") "}", 4,
 	"truncated"},
-    {"unknown dtype", "{" T("a", "F8_E4M3", "[4]", "[0,4]") "}", 4, "format"},
-    {"five dimensions", "{" T("a", "U8", "[1,1,1,1,4]", "[0,4]") "}", 4, "format"},
+    {"unknown dtype behind the end", "{" T("a", "F8_E4M3", "[4]", "[0,4]") "}", 3, "truncated"},
+    {"a gap before an unknown dtype", "{" T("a", "F8_E4M3", "[3]", "[1,4]") "}", 4, "format"},
+    {"a dtype that is none", "{\"a\":{\"dtype\":5,\"shape\":[4],\"data_offsets\":[0,4]}}", 4,
+	"format"},
+    {"no dtype", "{\"a\":{\"shape\":[4],\"data_offsets\":[0,4]}}", 4, "format"},
+    {"negative size of five", "{" T("a", "U8", "[1,1,1,1,-4]", "[0,4]") "}", 4, "format"},
     {"no shape", "{\"a\":{\"dtype\":\"U8\",\"data_offsets\":[0,4]}}", 4, "format"},
     {"no object", "{\"a\":5}", 0, "format"},
     {"metadata of numbers", "{\"__metadata__\":{\"k\":5}}", 0, "format"},
@@ -128,6 +132,29 @@ static void lies(void **state)
 			assert_string_equal(e.class, headers[i].class);
 		st_close(f);
 	}
+}
+
+/* Of a model's shard: what can't be handed out takes its place in the file and no more. */
+static void unknown_tensors(void **state)
+{
+	static const char head[] = "{" T("fp8", "F8_E4M3", "[2]", "[0,2]") "," T("scale", "F8_E8M0",
+	    "[1]", "[2,3]") "," T("conv", "U8", "[1,1,1,1,1]", "[3,4]") "," T("norm", "BF16", "[2]",
+	    "[4,8]") "," T("packed", "U32", "[1]", "[8,12]") "}";
+	static const char data[] = "aabcNNNNdddd";
+	struct err e = {0};
+	struct st *f = parse(head, data, 12, &e);
+	const struct tensor *t;
+
+	(void)state;
+	if (!f)
+		fail_msg("%s", e.msg);
+	assert_int_equal(st_count(f), 1);
+	assert_null(st_get(f, "fp8"));
+	assert_null(st_get(f, "conv"));
+	t = st_get(f, "norm");
+	assert_non_null(t);
+	assert_memory_equal(tensor_data(t), "NNNN", 4);
+	st_close(f);
 }
 
 static void lengths(void **state)
@@ -193,8 +220,9 @@ static void no_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(header_bytes),
-	    cmocka_unit_test(round_trip), cmocka_unit_test(lies), cmocka_unit_test(lengths),
-	    cmocka_unit_test(meta), cmocka_unit_test(expect), cmocka_unit_test(no_file)};
+	    cmocka_unit_test(round_trip), cmocka_unit_test(lies), cmocka_unit_test(unknown_tensors),
+	    cmocka_unit_test(lengths), cmocka_unit_test(meta), cmocka_unit_test(expect),
+	    cmocka_unit_test(no_file)};
 
 	return cmocka_run_group_tests(tests, tmp_setup, tmp_teardown);
 }
