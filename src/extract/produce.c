@@ -34,37 +34,26 @@ static char *normed(const struct plan *p, struct sample *s)
 	return own;
 }
 
-/* All slots in the set's type; what is too small for it may have become zero, so it is looked at
- * again. */
-static char *other_type(const struct plan *p, struct sample *s, struct err *e)
+/* What the norm and the set's type made of the states, in memory of their own: looked at again,
+ * since a value may have become infinite, or a row zero. */
+static int transform(const struct plan *p, struct sample *s, char *own[2], struct err *e)
 {
-	char *own = states_cast(&s->states, p->set.dtype, e);
-
-	if (own && states_check(&s->states, setinfo_embedding(&p->set), e) < 0) {
-		free(own);
-		return NULL;
+	if (p->o->apply_norm)
+		own[0] = normed(p, s);
+	if (s->states.dtype != p->set.dtype) {
+		own[1] = states_cast(&s->states, p->set.dtype, e);
+		if (!own[1])
+			return -1;
 	}
-	return own;
+	return own[0] || own[1] ? states_check(&s->states, setinfo_embedding(&p->set), e) : 0;
 }
 
-int produce(
-    struct product *out, const struct plan *p, struct sample *s, uint64_t number, struct err *e)
+static int write_new(struct product *out, const struct plan *p, const struct sample *s,
+    uint64_t number, struct err *e)
 {
 	struct buf name = {0};
-	char *own = NULL, *cast = NULL;
 	int rc;
 
-	*out = (struct product){0};
-	name_layers(p, &s->states);
-	if (states_check(&s->states, setinfo_embedding(&p->set), e) < 0)
-		return -1;
-	look_at(&out->look, &s->states);
-	if (p->o->apply_norm)
-		own = normed(p, s);
-	if (s->states.dtype != p->set.dtype && !(cast = other_type(p, s, e))) {
-		free(own);
-		return -1;
-	}
 	layout_name(&name, p->set.layout, number, number, s->id);
 	buf_addf(&out->temporary, "%s/.new-%llu%s", p->o->out_dir, (unsigned long long)number,
 	    strrchr(buf_cstr(&name), '.'));
@@ -72,8 +61,25 @@ int produce(
 	if (rc < 0)
 		buf_free(&out->temporary);
 	buf_free(&name);
-	free(own);
-	free(cast);
+	return rc;
+}
+
+int produce(
+    struct product *out, const struct plan *p, struct sample *s, uint64_t number, struct err *e)
+{
+	char *own[2] = {NULL, NULL};
+	int rc;
+
+	*out = (struct product){0};
+	name_layers(p, &s->states);
+	if (states_check(&s->states, setinfo_embedding(&p->set), e) < 0)
+		return -1;
+	look_at(&out->look, &s->states);
+	rc = transform(p, s, own, e);
+	if (rc == 0)
+		rc = write_new(out, p, s, number, e);
+	free(own[0]);
+	free(own[1]);
 	return rc;
 }
 

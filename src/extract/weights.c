@@ -1,5 +1,6 @@
 #include "extract/weights.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -76,6 +77,20 @@ out:
 	return rc;
 }
 
+static int fill(struct norm_weights *w, const struct tensor *t, float add, struct err *e)
+{
+	const char *p = tensor_data(t);
+
+	w->n = (size_t)t->dim[0];
+	w->w = xreallocarray(NULL, w->n, sizeof(*w->w));
+	for (size_t i = 0; i < w->n; i++) {
+		w->w[i] = add + half_load(t->dtype, p + i * dtypes[t->dtype].size);
+		if (!isfinite(w->w[i]))
+			return err_set(e, "model", "%s[%zu]: NaN or Inf", t->name, i);
+	}
+	return 0;
+}
+
 static int read_weight(struct norm_weights *w, const char *path, float add, struct err *e)
 {
 	struct st *f = st_open(path, MAP_PARTS, e); /* a shard of gigabytes */
@@ -86,20 +101,12 @@ static int read_weight(struct norm_weights *w, const char *path, float add, stru
 		return -1;
 	for (size_t i = 0; i < NNAMES && !t; i++)
 		t = st_get(f, names[i]);
-	if (!t || t->ndim != 1 ||
-	    (t->dtype != DT_BF16 && t->dtype != DT_F16 && t->dtype != DT_F32)) {
+	if (!t || t->ndim != 1 || (t->dtype != DT_BF16 && t->dtype != DT_F16 && t->dtype != DT_F32))
 		rc = err_set(
 		    e, "model", "%s: no final norm weight %s of one dimension", path, names[0]);
-	} else if (map_need(st_map(f), tensor_data(t), t->dim[0] * dtypes[t->dtype].size, e) < 0) {
+	else if (map_need(st_map(f), tensor_data(t), t->dim[0] * dtypes[t->dtype].size, e) < 0 ||
+		 fill(w, t, add, e) < 0)
 		rc = err_prefix(e, "%s: ", path);
-	} else {
-		const char *p = tensor_data(t);
-
-		w->n = (size_t)t->dim[0];
-		w->w = xreallocarray(NULL, w->n, sizeof(*w->w));
-		for (size_t i = 0; i < w->n; i++)
-			w->w[i] = add + half_load(t->dtype, p + i * dtypes[t->dtype].size);
-	}
 	st_close(f);
 	return rc;
 }

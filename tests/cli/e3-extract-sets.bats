@@ -155,6 +155,24 @@ norm_model() {
 	[[ "$output" == *" of hidden size $hidden, the set is f16 of $hidden"* ]]
 }
 
+@test "--apply-norm: weights that are no numbers, and what they make too large, come into no file" {
+	serve
+	records 3 >"$T/in"
+	extract speculators "$T/in"
+	hidden=$(jq .hidden_size $MODEL/config.json)
+	conv() {
+		rm -rf "$T/c" "$T/c.idx"
+		run e3-extract -q --convert "$T/speculators" --layout specforge --records "$T/in" --apply-norm \
+			--model "$(norm_model llama "$hidden" "$1")" --out-dir "$T/c" -o "$T/c.idx" "$T/speculators.idx"
+		[ "$status" -eq 1 ]
+		[ -z "$(find "$T/c" -type f)" ]
+	}
+	conv nan
+	[[ "$output" == *"/norm/model.safetensors: model.norm.weight[0]: NaN or Inf" ]]
+	conv 3e38
+	[[ "$output" == *"speculators.idx:1: "*"last layer (slot "*": NaN or Inf"* ]]
+}
+
 @test "--verify finds every kind of damage, and prints those lines" {
 	serve
 	records 9 30 >"$T/in"
