@@ -64,6 +64,8 @@ static int convert(const struct convert *c, struct made *m, const struct index_l
 	buf_addf(&path, "%s/%s", c->o->convert, l->file.data);
 	rc = layout_open(&f, buf_cstr(&path), &c->from, MAP_ALL, e);
 	buf_free(&path);
+	if (rc < 0 && strcmp(e->class, "system") == 0)
+		e->class = "file"; /* one that can't be read is the record's: see work */
 	if (rc < 0)
 		return -1;
 	f.s.id = (struct span){l->id.data, l->id.len};
@@ -97,7 +99,7 @@ static int work(void *ctx, void *thread, struct flow_job *job)
 	m = xcalloc(1, sizeof(*m));
 	if (convert(c, m, &t->line, job->record, &job->err) < 0) {
 		free(m);
-		/* a disk that refuses is no fault of the record */
+		/* a disk that refuses what is written is no fault of the record */
 		return strcmp(job->err.class, "system") == 0 ? -1 : 0;
 	}
 	job->user[0] = (uint64_t)(uintptr_t)m;

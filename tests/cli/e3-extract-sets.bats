@@ -640,8 +640,15 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	run e3-extract -q --convert "$T/seed" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/seed.idx"
 	[ "$status" -eq 1 ]
 	[ -z "$(find "$T/c" -type f)" ]
+	# one that is missing is no worse than one that is cut
+	rm "$T/seed/rows_0-2000/data_7.pt"
+	e3-extract -q --convert "$T/seed" --layout compact --out-dir "$T/r" --rejects "$T/rejects" -o "$T/r.idx" "$T/seed.idx"
+	[ "$(jq -r '.id + " " + .reject.class' "$T/rejects" | xargs)" = "d/7 file d/30 truncated" ]
+	[ "$(jq .records "$T/r/manifest.json")" -eq 38 ]
+	e3-extract -q --verify "$T/r" "$T/r.idx"
+	sed -i 8d "$T/seed.idx"
 	rm "$T/seed/rows_0-2000/data_30.pt"
-	sed -i 31d "$T/seed.idx"
+	sed -i 30d "$T/seed.idx"
 	flock "$T/c" e3-extract -q --convert "$T/seed" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/seed.idx" 2>"$T/err" && false
 	grep -q "another run writes there" "$T/err"
 	e3-extract -q --convert "$T/seed" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/seed.idx"
