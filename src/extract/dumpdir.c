@@ -15,10 +15,8 @@
 #include "io/path.h"
 #include "tensor/st.h"
 
-/* A lock is asked for again after 1 ms, doubling up to 100 ms; a file without a lock is waited for
- * this long until it is there and whole, one with a lock as long as its writer holds it, up to an
- * hour. */
-enum { POLL_FIRST_MS = 1, POLL_MAX_MS = 100, WAIT_FILE_MS = 10000, WAIT_LOCK_MS = 3600000 };
+/* A lock, or a file without one, is looked for again after 1 ms, doubling up to 100 ms. */
+enum { POLL_FIRST_MS = 1, POLL_MAX_MS = 100, WAIT_LOCK_MS = 3600000 };
 
 struct dumpdir {
 	char *path, *server;
@@ -202,10 +200,10 @@ static int look(const struct dumpdir *d, struct claim *c, struct err *e)
 	return rc;
 }
 
-int dumpdir_claim(const struct dumpdir *d, const char *name, const atomic_int *stop,
+int dumpdir_claim(const struct dumpdir *d, const char *name, long wait_ms, const atomic_int *stop,
     struct claim *c, struct err *e)
 {
-	struct wait w = {.stop = stop, .ms = POLL_FIRST_MS, .limit = WAIT_FILE_MS};
+	struct wait w = {.stop = stop, .ms = POLL_FIRST_MS, .limit = wait_ms};
 	struct buf path = {0};
 	int rc;
 

@@ -40,10 +40,14 @@ struct claim {
 	int seen; /* the file was there, whole or not */
 };
 
-/* Waits for the writer. Class "no-file", "truncated" (try again), "absent" (no sign of it, not even
- * a lock), "dump-dir", "system", or "stopped" when *stop became 2. On error too the claim holds
- * what there was (to be removed). */
-int dumpdir_claim(const struct dumpdir *d, const char *name, const atomic_int *stop,
+/* How long a file without a lock is waited for until it is there and whole. */
+#define CLAIM_WAIT_MS 10000
+
+/* Waits for the writer: as long as it holds its lock, up to an hour, or wait_ms where there is none;
+ * 0 is one look. Class "no-file", "truncated" (try again), "absent" (no sign of it, not even a
+ * lock), "dump-dir", "system", or "stopped" when *stop became 2. On error too the claim holds what
+ * there was (to be removed). */
+int dumpdir_claim(const struct dumpdir *d, const char *name, long wait_ms, const atomic_int *stop,
     struct claim *c, struct err *e);
 int claim_remove(const struct dumpdir *d, struct claim *c, struct err *e); /* data, then lock */
 void claim_free(struct claim *c); /* lets go; the files stay */

@@ -25,7 +25,7 @@ static int capture(struct run *r, struct item *it, struct capture *c, struct err
 
 	if (r->o->backend == BACKEND_JSON)
 		return capture_json(c, it->states, &w, e);
-	if (dumpdir_claim(r->dump, it->file, &r->stop, &it->claim, e) < 0)
+	if (dumpdir_claim(r->dump, it->file, CLAIM_WAIT_MS, &r->stop, &it->claim, e) < 0)
 		return -1;
 	it->came = 1;
 	if (r->o->backend == BACKEND_DUMP)
@@ -80,8 +80,10 @@ void work_item(void *ctx, void *item)
 	struct err e = {0};
 
 	if (it->discard) {
-		/* a server that still writes would make the file anew: its lock is waited for */
-		dumpdir_claim(r->dump, it->file, &r->stop, &it->claim, &e);
+		/* vLLM may still write, and would make the file anew; a dump has its name before
+		 * the reply comes, or there is none */
+		dumpdir_claim(r->dump, it->file, r->o->backend == BACKEND_DUMP ? 0 : CLAIM_WAIT_MS,
+		    &r->stop, &it->claim, &e);
 		remove_source(r, it);
 		return;
 	}

@@ -251,6 +251,14 @@ load extract
 	verify seed --records "$T/in"
 }
 
+@test "sglang-dump: an answer that was aborted has no dump to be waited for" {
+	records 30 >"$T/in"
+	serve --fault abort@1-30
+	options seed
+	timeout 100 e3-extract "${ARGS[@]}" -j 1 --backend sglang-dump "$T/in" # 30 waits would take 300 s
+	verify seed --records "$T/in"
+}
+
 @test "vllm: a file that is in another folder than --dump-dir is not the record's fault" {
 	records 2 >"$T/in"
 	serve --fault hs-unlocked=1

@@ -70,7 +70,7 @@ static const char whole[] =
 
 static int claim(const char *name, struct claim *c, struct err *e)
 {
-	return dumpdir_claim(dir, name, &stop, c, e);
+	return dumpdir_claim(dir, name, CLAIM_WAIT_MS, &stop, c, e);
 }
 
 static void without_a_lock(void **state)
@@ -86,6 +86,21 @@ static void without_a_lock(void **state)
 	assert_false(tmp_exists(tmp_path("a.safetensors")));
 	assert_null(c.path);
 	assert_int_equal(claim_remove(dir, &c, &e), 0); /* nothing is claimed: nothing happens */
+}
+
+static void one_look(void **state)
+{
+	struct claim c;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(dumpdir_claim(dir, "none.safetensors", 0, &stop, &c, &e), -1);
+	assert_string_equal(e.class, "absent");
+	claim_free(&c);
+	tmp_write(tmp_path("a.safetensors"), whole, WHOLE);
+	assert_int_equal(dumpdir_claim(dir, "a.safetensors", 0, &stop, &c, &e), 0);
+	assert_int_equal(claim_remove(dir, &c, &e), 0);
+	assert_false(tmp_exists(tmp_path("a.safetensors")));
 }
 
 /* A writer in another thread: what it still has to do, and when. */
@@ -265,7 +280,7 @@ static void leftovers_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(names),
-	    cmocka_unit_test_setup(without_a_lock, empty),
+	    cmocka_unit_test_setup(without_a_lock, empty), cmocka_unit_test_setup(one_look, empty),
 	    cmocka_unit_test_setup(waits_for_the_lock, empty),
 	    cmocka_unit_test_setup(waits_until_whole, empty),
 	    cmocka_unit_test_setup(the_writer_failed, empty),
