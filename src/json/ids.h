@@ -23,11 +23,12 @@ int mask_read(struct buf *out, struct span v, const char *name, struct err *e);
 void mask_write(struct buf *out, const uint8_t *v, size_t n);
 
 /* As ids_read and mask_read for who needs only the numbers of elements, of zeros and of ones; v is
- * a value that rec_parse took. Where an array is written without blanks this runs at the speed of
- * memory, and leaves unchecked that ids are below 2^31. */
+ * a value that rec_parse took. Where an array is written without blanks, and its ids have up to six
+ * digits, this runs at the speed of memory. */
 int ids_count(struct span v, const char *name, size_t *n, struct err *e);
 int mask_count(struct span v, const char *name, size_t *zeros, size_t *ones, struct err *e);
-/* Whether such an array is written as ids_write does it: then equal ids are equal bytes. */
+/* Whether such an array holds ids and is written as ids_write does it: then equal ids are equal
+ * bytes. 0 also for some with ids of seven digits or more, which have to be read. */
 int ids_plain(struct span v);
 
 #endif

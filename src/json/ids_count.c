@@ -48,11 +48,29 @@ static int is_plain(struct span v, struct tally *t)
 	return t->commas + t->digits == v.n - 2;
 }
 
+/* 0 where no number of a plain array has ten digits, as all from 2^31 have: such a one covers seven
+ * bytes from some multiple of four on, and a comma lacks the bit 0x10 of the digits. In fours, which
+ * the compiler makes vectors of; the eighth byte is anything, at the end the bracket. */
+static int may_be_long(struct span v)
+{
+	static const char digits[4] = {0x10, 0x10, 0x10, 0x10}, eighth[4] = {0, 0, 0, 0x10};
+	uint32_t want, any, a, b, found = 0;
+
+	memcpy(&want, digits, sizeof(want));
+	memcpy(&any, eighth, sizeof(any));
+	for (size_t i = 1; i + 8 <= v.n; i += 4) {
+		memcpy(&a, v.p + i, sizeof(a));
+		memcpy(&b, v.p + i + 4, sizeof(b));
+		found |= (a & (b | any) & want) == want;
+	}
+	return found != 0;
+}
+
 int ids_plain(struct span v)
 {
 	struct tally t;
 
-	return is_plain(v, &t);
+	return is_plain(v, &t) && !may_be_long(v);
 }
 
 int ids_count(struct span v, const char *name, size_t *n, struct err *e)
@@ -61,7 +79,7 @@ int ids_count(struct span v, const char *name, size_t *n, struct err *e)
 	struct tally t;
 	int rc;
 
-	if (is_plain(v, &t)) {
+	if (is_plain(v, &t) && !may_be_long(v)) {
 		*n = v.n > 2 ? t.commas + 1 : 0;
 		return 0;
 	}

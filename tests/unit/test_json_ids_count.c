@@ -26,6 +26,8 @@ static void rows(void **state)
 	    {"[0,11]", 2, -1, -1},
 	    {"[101,0]", 2, -1, -1},
 	    {"[163839,0,2147483647]", 3, -1, -1},
+	    {"[2147483648]", -1, -1, -1},
+	    {"[1,99999999999]", -1, -1, -1},
 	    {"[-0]", 1, -1, -1},
 	    {"[-1]", -1, -1, -1},
 	    {"[1.0]", -1, -1, -1},
@@ -89,11 +91,43 @@ static void lengths(void **state)
 	buf_free(&mask);
 }
 
+/* An id of ten digits is read, wherever it stands. */
+static void large_ids(void **state)
+{
+	static const struct {
+		const char *id;
+		int ok;
+	} t[] = {{"2147483647", 1}, {"2147483648", 0}, {"99999999999", 0}};
+	struct buf b = {0};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(t) * 80 * 20; i++) {
+		size_t before = i / LEN(t) % 80, after = i / LEN(t) / 80, n = 0;
+		struct span v;
+		struct err e;
+
+		buf_reset(&b);
+		buf_addf(&b, "[%.*s", (int)(before % 4 + 1), "5555");
+		for (size_t k = 0; k < before / 4; k++)
+			buf_adds(&b, ",7");
+		buf_addf(&b, ",%s", t[i % LEN(t)].id);
+		for (size_t k = 0; k < after; k++)
+			buf_adds(&b, ",7");
+		buf_addc(&b, ']');
+		v = (struct span){b.data, b.len};
+		if ((ids_count(v, "x", &n, &e) == 0) != t[i % LEN(t)].ok ||
+		    (ids_plain(v) && !t[i % LEN(t)].ok))
+			fail_msg("%.*s", (int)v.n, v.p);
+	}
+	buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(rows),
 	    cmocka_unit_test(lengths),
+	    cmocka_unit_test(large_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

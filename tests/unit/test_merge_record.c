@@ -36,6 +36,8 @@ static void records(void **state)
 	    {"{\"id\":\"x\",\"input_ids\":[1]}", "loss_mask: missing", NULL, NULL, 0, 0},
 	    {"{\"id\":\"x\",\"input_ids\":[1.5],\"loss_mask\":[1]}",
 		"input_ids[0]: expected a token id, not 1.5", NULL, NULL, 0, 0},
+	    {"{\"id\":\"x\",\"input_ids\":[1,99999999999],\"loss_mask\":[1,1]}",
+		"input_ids[1]: expected a token id", NULL, NULL, 0, 0},
 	    {"{\"id\":\"x\",\"input_ids\":[1,[2]],\"loss_mask\":[1,1]}", "input_ids[1]", NULL, NULL,
 		0, 0},
 	    {"{\"id\":\"x\",\"input_ids\":\"1\",\"loss_mask\":[1]}", "input_ids: expected an array",
