@@ -24,9 +24,14 @@ static int read_names(struct reader *r, struct flow_job *job, struct record *out
 		return err_set(&job->err, "range", "id: is empty");
 	job->id = out->id;
 	out->dataset = (struct span){"", 0};
-	return span_is_null(rec_get(&r->rec, "dataset"))
-		   ? 0
-		   : read_text(r, "dataset", job, &out->dataset);
+	if (span_is_null(rec_get(&r->rec, "dataset")))
+		return 0;
+	if (read_text(r, "dataset", job, &out->dataset) < 0)
+		return -1;
+	/* neither an option nor a manifest can name it */
+	if (memchr(out->dataset.p, '\0', out->dataset.n))
+		return err_set(&job->err, "range", "dataset: holds a NUL");
+	return 0;
 }
 
 /* A count that the record states must be the one that its arrays have. */

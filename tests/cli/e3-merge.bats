@@ -304,6 +304,15 @@ ids() {
 	[ ! -e none ]
 }
 
+@test "a NUL in a dataset's name is refused, in an id it is a character" {
+	{ rec x 'a\u0000b' 1 1; rec 'y\u0000 1' a 1 1; rec 'y\u0000 2' a 1 1; rec z a 1 1; } >in
+	e3-merge -q --rejects bad -o out --manifest m in
+	[ "$(jq -c '[.id, .reject.class, .reject.reason]' bad)" = '["x","range","dataset: holds a NUL"]' ]
+	[ "$(sort out)" = "$(sed 1d in)" ]
+	[ "$(jq -c '.outputs[0].datasets | map_values(.records)' m)" = '{"a":3}' ]
+	e3-merge -q --check m
+}
+
 @test "nothing in, nothing out" {
 	run e3-merge -o out /dev/null
 	[ "$status" -eq 0 ]

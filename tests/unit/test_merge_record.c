@@ -32,6 +32,8 @@ static void records(void **state)
 	    {"{\"id\":\"\",\"input_ids\":[1],\"loss_mask\":[1]}", "id: is empty", NULL, NULL, 0, 0},
 	    {"{\"id\":\"x\",\"dataset\":3,\"input_ids\":[1],\"loss_mask\":[1]}",
 		"dataset: expected a string", NULL, NULL, 0, 0},
+	    {"{\"id\":\"x\",\"dataset\":\"a\\u0000b\",\"input_ids\":[1],\"loss_mask\":[1]}",
+		"dataset: holds a NUL", NULL, NULL, 0, 0},
 	    {"{\"id\":\"x\",\"loss_mask\":[1]}", "input_ids: missing", NULL, NULL, 0, 0},
 	    {"{\"id\":\"x\",\"input_ids\":[1]}", "loss_mask: missing", NULL, NULL, 0, 0},
 	    {"{\"id\":\"x\",\"input_ids\":[1.5],\"loss_mask\":[1]}",
