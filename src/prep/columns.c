@@ -105,7 +105,10 @@ static int put_question(struct prep_row *r)
 	t = prep_text_of(v);
 	if (f->more)
 		more = rec_get(&r->rec, f->more);
-	if (span_is_null(more) || *more.p != '"' || more.n == 2)
+	if (!span_is_null(more) && *more.p != '"')
+		return err_set(
+		    r->e, "type", "%s: expected a string, not %s", f->more, json_kind(more));
+	if (span_is_null(more) || more.n == 2)
 		return prep_put_text(r, PREP_USER, t, (struct prep_text){0});
 	first = json_text(v, r->arena, NULL);
 	second = json_text(more, r->arena, NULL);

@@ -152,3 +152,15 @@ END
 	jq -se 'map(.messages | map(.content)) == [["a"], ["a"]]' out
 	holds '.counts | .["empty-cut"] == 1 and .lead == 1 and .["order-cut"] == 1' stats
 }
+
+@test "what belongs behind a question is put there or missed, never left out" {
+	prep d --format alpaca <<-'END'
+		{"instruction":"a","input":5,"output":"c"}
+		{"instruction":"a","input":["b"],"output":"c"}
+		{"instruction":"a","input":null,"output":"c"}
+		{"instruction":"a","input":"","output":"c"}
+		{"instruction":"a","input":"b","output":"c"}
+	END
+	[ "$(jq -r .reject.reason rejects | tr '\n' ';')" = "input: expected a string, not a number;input: expected a string, not an array;" ]
+	jq -se 'map(.messages[0].content) == ["a", "a", "a\nb"]' out
+}
