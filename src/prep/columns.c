@@ -4,6 +4,13 @@
 #include "prep/shape.h"
 #include "prep/walk.h"
 
+static const char open_tag[] = "<think>", close_tag[] = "</think>";
+
+static struct span behind(struct span s, const char *p)
+{
+	return (struct span){p, (size_t)(s.p + s.n - p)};
+}
+
 int prep_put_text(
     struct prep_row *r, enum prep_role role, struct prep_text content, struct prep_text reasoning)
 {
@@ -18,35 +25,59 @@ int prep_put_text(
 	return prep_conv_put(r, &m);
 }
 
+/* An answer may begin with the thought that it comes with: it is written once. */
+static void drop_thought(struct prep_row *r, struct prep_msg *m)
+{
+	struct span s = prep_text_decode(&m->content, r->arena);
+	struct span thought = prep_walk_trim(prep_text_decode(&m->reasoning, r->arena));
+	const char *end = s.p + s.n;
+
+	if (!prep_begins(s.p, end, open_tag))
+		return;
+	s = prep_walk_trim(behind(s, s.p + sizeof(open_tag) - 1));
+	if (s.n < thought.n || memcmp(s.p, thought.p, thought.n) != 0)
+		return;
+	s = prep_walk_trim(behind(s, s.p + thought.n));
+	if (!prep_begins(s.p, s.p + s.n, close_tag))
+		return;
+	s.p += sizeof(close_tag) - 1;
+	m->content = prep_text_plain((struct span){s.p, (size_t)(end - s.p)});
+	prep_note(r, "message %zu: it begins with its reasoning, left out there", r->conv.seen);
+}
+
 /* An answer as captured may lack the opening tag, which was part of the prompt that it was
  * generated from. */
-void prep_split_think(struct prep_row *r, struct prep_msg *m)
+static void take_thought(struct prep_row *r, struct prep_msg *m)
 {
-	static const char open[] = "<think>", close[] = "</think>";
 	const char *from, *to;
-	struct span s;
+	struct span s = prep_text_decode(&m->content, r->arena);
 
-	if (!r->rules->split_think || (m->role != PREP_ASSISTANT && m->role != PREP_CALL) ||
-	    prep_text_some(&m->reasoning))
-		return;
-	s = prep_text_decode(&m->content, r->arena);
 	from = s.p;
-	to = prep_find(s, close);
+	to = prep_find(s, close_tag);
 	if (!to)
 		return;
-	if (prep_find(s, open) == s.p) {
-		from += sizeof(open) - 1;
-	} else if (!prep_find((struct span){s.p, (size_t)(to - s.p)}, open)) {
+	if (prep_find(s, open_tag) == s.p) {
+		from += sizeof(open_tag) - 1;
+	} else if (!prep_find((struct span){s.p, (size_t)(to - s.p)}, open_tag)) {
 		prep_count(r, PREP_OPENER, 1);
 		prep_note(r, "message %zu: its <think> was missing (think-opener)", r->conv.seen);
 	} else {
 		return;
 	}
 	m->reasoning = prep_text_plain((struct span){from, (size_t)(to - from)});
-	to += sizeof(close) - 1;
-	m->content = prep_text_plain((struct span){to, (size_t)(s.p + s.n - to)});
+	m->content = prep_text_plain(behind(s, to + sizeof(close_tag) - 1));
 	prep_note(r, "message %zu: %zu bytes of <think> are its reasoning", r->conv.seen,
 	    m->reasoning.text.n);
+}
+
+void prep_split_think(struct prep_row *r, struct prep_msg *m)
+{
+	if (!r->rules->split_think || (m->role != PREP_ASSISTANT && m->role != PREP_CALL))
+		return;
+	if (prep_text_some(&m->reasoning))
+		drop_thought(r, m);
+	else
+		take_thought(r, m);
 }
 
 int prep_system_column(struct prep_row *r)

@@ -161,19 +161,27 @@ const struct prep_format *prep_format_of(
 	return there ? there : !formats[1] ? formats[0] : NULL;
 }
 
+/* How much a value says: nothing where it is not there, null, an empty string, more. */
+static int worth(struct span v)
+{
+	if (!v.p)
+		return 0;
+	if (span_is_null(v))
+		return 1;
+	return span_eq(v, "\"\"") ? 2 : 3;
+}
+
 struct span prep_column(const struct rec *row, const char *const *names, const char **name)
 {
 	struct span there = {0};
 
 	*name = names[0];
-	for (size_t i = 0; names[i]; i++) {
+	for (size_t i = 0; names[i] && worth(there) < 3; i++) {
 		struct span v = rec_get(row, names[i]);
 
-		if (v.p && (!span_is_null(v) || !there.p)) {
+		if (worth(v) > worth(there)) {
 			there = v;
 			*name = names[i];
-			if (!span_is_null(v))
-				break;
 		}
 	}
 	return there;

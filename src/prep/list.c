@@ -174,13 +174,25 @@ static int read_weight(struct prep_row *r, const struct raw *raw, struct prep_ms
 	    raw->index, v.n < 40 ? (int)v.n : 40, v.p);
 }
 
+/* As first_of; one with a text goes before an empty one. */
+static int reasoning_of(const struct raw *m)
+{
+	for (int i = REASONING_CONTENT; i <= THINKING; i++)
+		if (m->v[i].p && !span_eq(m->v[i], "\"\""))
+			return i;
+	return first_of(m, REASONING_CONTENT, THINKING);
+}
+
 /* What an answer says of itself beside its text and its calls. */
 static int read_thought(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 {
-	int thought = first_of(raw, REASONING_CONTENT, THINKING);
+	int thought = reasoning_of(raw);
+	struct span v = raw->v[thought];
 
-	if (raw->v[thought].p && *raw->v[thought].p == '"' && !prep_text_some(&m->reasoning))
-		m->reasoning = prep_text_of(raw->v[thought]);
+	if (v.p && *v.p != '"' && r->rules->native)
+		return bad_type(r, raw, thought, "a string");
+	if (v.p && *v.p == '"' && !prep_text_some(&m->reasoning))
+		m->reasoning = prep_text_of(v);
 	prep_split_think(r, m);
 	return read_weight(r, raw, m);
 }

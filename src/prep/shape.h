@@ -23,7 +23,8 @@ int prep_tools_column(struct prep_row *r);
 /* A message of one text. As prep_list. */
 int prep_put_text(
     struct prep_row *r, enum prep_role role, struct prep_text content, struct prep_text reasoning);
-/* Moves the reasoning that stands in front of an answer to its place, where the rules want it. */
+/* Moves the reasoning that stands in front of an answer to its place, where the rules want it; where
+ * it stands there already it goes. */
 void prep_split_think(struct prep_row *r, struct prep_msg *m);
 
 /* ---- calls and tools, in their many spellings ----

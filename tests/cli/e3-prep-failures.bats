@@ -164,3 +164,10 @@ END
 	[ "$(jq -r .reject.reason rejects | tr '\n' ';')" = "input: expected a string, not a number;input: expected a string, not an array;" ]
 	jq -se 'map(.messages[0].content) == ["a", "a", "a\nb"]' out
 }
+
+@test "of several columns for one thing the first with a text counts" {
+	prep A2_kimik25 <<<'{"problem":"a","solution":"","answer":"b","thinking":"","reasoning":"why"}'
+	holds '.messages[1] | .content == "b" and .reasoning_content == "why"'
+	prep d --format problem <<<'{"problem":"a","solution":null,"answer":"","system":"","system_prompt":"s"}'
+	holds '[.messages[].content] == ["s", "a"]'
+}

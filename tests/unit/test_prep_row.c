@@ -452,9 +452,11 @@ static void weights(void **state)
 /* Messages behind a question, of a set whose answers are the target's own: what comes of them. */
 static void native_answers(void **state)
 {
-#define CALLS(members) "{\"role\":\"function_call\",\"content\":" members "}"
-#define F_TEXT	       "\"{\\\"name\\\":\\\"f\\\"}\""
-#define F_CALL	       "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}"
+#define CALLS(members)	    "{\"role\":\"function_call\",\"content\":" members "}"
+#define SAID(text, members) "{\"role\":\"assistant\",\"content\":\"" text "\"" members "}"
+#define WHY		    "\"reasoning_content\":"
+#define F_TEXT		    "\"{\\\"name\\\":\\\"f\\\"}\""
+#define F_CALL		    "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}"
 	static const struct {
 		const char *messages, *got, *want; /* want: a part of the record */
 		enum prep_count why;		   /* PREP_MESSAGES: no repair */
@@ -474,6 +476,21 @@ static void native_answers(void **state)
 		F_CALL ",{", PREP_MESSAGES},
 	    {CALLS(F_TEXT) "," CALLS(F_TEXT ",\"thinking\":\"y\""), "uA", F_CALL "],",
 		PREP_ORDER_CUT},
+	    /* reasoning under several names, of a wrong type, and twice */
+	    {SAID("a", ",\"reasoning_content\":\"\",\"reasoning\":\"y\""), "ua",
+		ANSWER "\"a\"," WHY "\"y\",\"weight\"", PREP_MESSAGES},
+	    {SAID("a", ",\"reasoning_content\":5"), "type", "", PREP_MESSAGES},
+	    {SAID("a", ",\"thinking\":[\"y\"]"), "type", "", PREP_MESSAGES},
+	    {SAID("<think>\\ny\\n</think>\\n\\na", "," WHY "\"y\""), "ua",
+		ANSWER "\"\\n\\na\"," WHY "\"y\",\"weight\"", PREP_MESSAGES},
+	    {SAID("<think>y</think>a", "," WHY "\"\\ny\""), "ua",
+		ANSWER "\"a\"," WHY "\"\\ny\",\"weight\"", PREP_MESSAGES},
+	    {SAID("<think>y</think>z</think>a", "," WHY "\"y</think>z\""), "ua",
+		ANSWER "\"a\"," WHY "\"y</think>z\",\"weight\"", PREP_MESSAGES},
+	    {SAID("<think>z</think>a", "," WHY "\"y\""), "ua",
+		ANSWER "\"<think>z</think>a\"," WHY "\"y\",\"weight\"", PREP_MESSAGES},
+	    {SAID("<think>y", "," WHY "\"y\""), "ua", ANSWER "\"<think>y\"," WHY "\"y\",\"weight\"",
+		PREP_MESSAGES},
 	};
 	struct prep_rules rules = rules_of("openai");
 	struct buf line = {0}, got = {0}, record = {0};
