@@ -70,6 +70,7 @@ int flow_drop(struct flow_job *job, const char *class)
 {
 	job->err.class = class;
 	job->verdict = FLOW_DROP;
+	job->ncount = 0;
 	return 0;
 }
 

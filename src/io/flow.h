@@ -126,11 +126,11 @@ struct flow_job {
 	struct buf more;     /* flow_reject_more */
 };
 
-/* Adds n to a named counter of the statistics, should the record end as FLOW_OUT. The name is
- * static. */
+/* Adds n to a named counter of the statistics, should the record end as FLOW_OUT; behind flow_drop,
+ * should it end so. The name is static. */
 void flow_job_count(struct flow_job *job, const char *name, uint64_t n);
 
-/* Short forms for the ends of a work function; each returns 0. flow_reject takes its text from a
+/* Short forms for the ends of a work function; each returns 0. flow_drop forgets the counters so far. flow_reject takes its text from a
  * format; where job->err was filled by a module, set the verdict alone. */
 int flow_reject(struct flow_job *job, const char *class, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -82,11 +82,16 @@ static int settle_reject(struct flow *f, const struct flow_job *job, struct err 
 	return too_many(f, e);
 }
 
+static void count_all(struct flow *f, const struct flow_job *job)
+{
+	for (size_t i = 0; i < job->ncount; i++)
+		tally_add(&f->counts, job->count[i].name, job->count[i].n);
+}
+
 static int settle_out(struct flow *f, const struct flow_job *job, struct err *e)
 {
 	f->t.out++;
-	for (size_t i = 0; i < job->ncount; i++)
-		tally_add(&f->counts, job->count[i].name, job->count[i].n);
+	count_all(f, job);
 	f->t.written += job->written;
 	if (!job->out || job->out->len == 0)
 		return 0;
@@ -103,6 +108,7 @@ int flow_settle(struct flow *f, struct flow_job *job, struct err *e)
 	case FLOW_DROP:
 		f->t.dropped++;
 		tally_add(&f->dropped, job->err.class ? job->err.class : "unknown", 1);
+		count_all(f, job);
 		return 0;
 	case FLOW_RESUMED: f->t.resumed++; return 0;
 	case FLOW_HOLD: f->t.held++; return 0;

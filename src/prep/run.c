@@ -78,6 +78,15 @@ static int refused(const struct run *run, const struct prep_row *r, struct flow_
 	return 1;
 }
 
+/* By a filter, for want of a value maybe. */
+static int leave_out(const struct prep_row *r, struct flow_job *job)
+{
+	flow_drop(job, r->filter);
+	if (r->count[PREP_NO_SCORE])
+		flow_job_count(job, prep_count_name[PREP_NO_SCORE], r->count[PREP_NO_SCORE]);
+	return 0;
+}
+
 static int work(void *ctx, void *thread, struct flow_job *job)
 {
 	struct run *run = ctx;
@@ -97,7 +106,7 @@ static int work(void *ctx, void *thread, struct flow_job *job)
 		return 0;
 	}
 	if (rc > 0)
-		return flow_drop(job, r->filter);
+		return leave_out(r, job);
 	if (refused(run, r, job))
 		return 0;
 	fingerprint(run, r, job);

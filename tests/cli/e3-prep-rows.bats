@@ -133,8 +133,10 @@ raw_texts() {
 
 @test "the filters count rows without a score, and compare numbers" {
 	f=$raw/B2_opencodeinstruct.jsonl
-	run "$prep" --dataset B2_opencodeinstruct --rejects /dev/null --filter 'average_test_score>=1' -o /dev/null "$f"
+	run "$prep" --dataset B2_opencodeinstruct --rejects /dev/null --filter 'average_test_score>=1' --stats "$out/stats" -o /dev/null "$f"
 	[[ $output == *"30 in = 20 out"* ]]
+	# the two without one, which are left out, and nothing else of what is
+	[ "$(jq -c '.counts | [.["no-score"], .["format-input"]]' "$out/stats")" = '[2,20]' ]
 	run "$prep" --dataset B2_opencodeinstruct --rejects /dev/null --filter 'average_test_score >= 0.7' -o /dev/null "$f"
 	[[ $output == *"30 in = 23 out"* ]]
 	run "$prep" --dataset B2_opencodeinstruct --rejects /dev/null --filter 'average_test_score!=99' -o /dev/null "$f"
