@@ -1,49 +1,6 @@
-#include "unit.h"
+#include "test_prep.h"
 
-#include "prep/dataset.h"
 #include "prep/filter.h"
-#include "prep/row.h"
-
-/* A row converted by the rules; its messages as letters, s u a t, a capital where it makes a call;
- * or the class of the reject. */
-static void convert(struct prep_rules *rules, const char *line, struct buf *got,
-    uint64_t count[PREP_COUNTS], struct buf *record)
-{
-	static const char letters[] = "?suat";
-	struct prep_row r = {.rules = rules};
-	struct arena a = {0};
-	struct err e = {0};
-	int object, rc;
-
-	buf_reset(got);
-	rc = prep_row_convert(&r, (struct span){line, strlen(line)}, &a, &object, &e);
-	if (rc < 0)
-		buf_adds(got, e.class);
-	for (size_t i = 0; rc == 0 && i < r.conv.n; i++) {
-		const struct prep_msg *m = &r.conv.msg[i];
-		char c = letters[m->role];
-
-		buf_addc(got, m->ncalls ? (char)(c - 32) : c);
-	}
-	if (rc > 0)
-		buf_adds(got, "filtered");
-	if (rc == 0 && record)
-		prep_row_write(&r, SPAN("d/1"), record);
-	memcpy(count, r.count, sizeof(r.count));
-	prep_row_free(&r);
-	arena_free(&a);
-}
-
-static struct prep_rules rules_of(const char *dataset)
-{
-	struct prep_rules r = {.name = "d", .dataset = prep_dataset_named(dataset)};
-
-	r.formats = r.dataset->format[0] ? r.dataset->format : prep_all_formats;
-	r.native = r.dataset->native;
-	r.split_think = r.native;
-	r.system_column = 1;
-	return r;
-}
 
 /* Roles as letters to a row: s u a t c, x an unknown one; a capital has no text. */
 static void row_of(struct buf *b, const char *roles)
@@ -449,73 +406,6 @@ static void weights(void **state)
 	buf_free(&want);
 }
 
-/* Messages behind a question, of a set whose answers are the target's own: what comes of them. */
-static void native_answers(void **state)
-{
-#define CALLS(members)	    "{\"role\":\"function_call\",\"content\":" members "}"
-#define SAID(text, members) "{\"role\":\"assistant\",\"content\":\"" text "\"" members "}"
-#define WHY		    "\"reasoning_content\":"
-#define F_TEXT		    "\"{\\\"name\\\":\\\"f\\\"}\""
-#define F_CALL		    "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}"
-	static const struct {
-		const char *messages, *got, *want; /* want: a part of the record */
-		enum prep_count why;		   /* PREP_MESSAGES: no repair */
-	} t[] = {
-	    /* a turn that is a call thinks and weighs as others do */
-	    {CALLS(F_TEXT ",\"weight\":0,\"reasoning_content\":\"why\""), "uA",
-		"\"content\":\"\",\"reasoning_content\":\"why\",\"tool_calls\"", PREP_MESSAGES},
-	    {CALLS(F_TEXT ",\"weight\":0"), "uA", F_CALL "],\"weight\":0", PREP_MESSAGES},
-	    {CALLS("{\"name\":\"f\"},\"weight\":0"), "uA", F_CALL "],\"weight\":0", PREP_MESSAGES},
-	    {CALLS("\"no call\",\"weight\":0"), "ua", "\"no call\",\"weight\":0", PREP_MESSAGES},
-	    {CALLS(F_TEXT ",\"weight\":7"), "type", "", PREP_MESSAGES},
-	    {CALLS("\"<think>why</think>{\\\"name\\\":\\\"f\\\"}\""), "uA",
-		"\"content\":\"\",\"reasoning_content\":\"why\",\"tool_calls\"", PREP_MESSAGES},
-	    {CALLS(F_TEXT) "," CALLS(F_TEXT ",\"weight\":0"), "uA", F_CALL "],\"weight\":0",
-		PREP_MESSAGES},
-	    {CALLS(F_TEXT ",\"thinking\":\"y\"") "," CALLS(F_TEXT ",\"thinking\":\"y\""), "uA",
-		F_CALL ",{", PREP_MESSAGES},
-	    {CALLS(F_TEXT) "," CALLS(F_TEXT ",\"thinking\":\"y\""), "uA", F_CALL "],",
-		PREP_ORDER_CUT},
-	    /* reasoning under several names, of a wrong type, and twice */
-	    {SAID("a", ",\"reasoning_content\":\"\",\"reasoning\":\"y\""), "ua",
-		ANSWER "\"a\"," WHY "\"y\",\"weight\"", PREP_MESSAGES},
-	    {SAID("a", ",\"reasoning_content\":5"), "type", "", PREP_MESSAGES},
-	    {SAID("a", ",\"thinking\":[\"y\"]"), "type", "", PREP_MESSAGES},
-	    {SAID("<think>\\ny\\n</think>\\n\\na", "," WHY "\"y\""), "ua",
-		ANSWER "\"\\n\\na\"," WHY "\"y\",\"weight\"", PREP_MESSAGES},
-	    {SAID("<think>y</think>a", "," WHY "\"\\ny\""), "ua",
-		ANSWER "\"a\"," WHY "\"\\ny\",\"weight\"", PREP_MESSAGES},
-	    {SAID("<think>y</think>z</think>a", "," WHY "\"y</think>z\""), "ua",
-		ANSWER "\"a\"," WHY "\"y</think>z\",\"weight\"", PREP_MESSAGES},
-	    {SAID("<think>z</think>a", "," WHY "\"y\""), "ua",
-		ANSWER "\"<think>z</think>a\"," WHY "\"y\",\"weight\"", PREP_MESSAGES},
-	    {SAID("<think>y", "," WHY "\"y\""), "ua", ANSWER "\"<think>y\"," WHY "\"y\",\"weight\"",
-		PREP_MESSAGES},
-	};
-	struct prep_rules rules = rules_of("openai");
-	struct buf line = {0}, got = {0}, record = {0};
-	uint64_t count[PREP_COUNTS];
-
-	(void)state;
-	rules.native = rules.split_think = 1;
-	for (size_t i = 0; i < LEN(t); i++) {
-		buf_reset(&line);
-		buf_addf(&line, "{\"messages\":[{\"role\":\"user\",\"content\":\"q\"},%s]}",
-		    t[i].messages);
-		buf_reset(&record);
-		convert(&rules, buf_cstr(&line), &got, count, &record);
-		assert_bytes(t[i].messages, got.data, got.len, t[i].got);
-		if (!strstr(buf_cstr(&record), t[i].want))
-			fail_msg("%s: %s", t[i].messages, record.data);
-		for (int c = PREP_REPAIRED + 1; c < PREP_COUNTS; c++)
-			if ((count[c] > 0) != (c == (int)t[i].why))
-				fail_msg("%s: %s", t[i].messages, prep_count_name[c]);
-	}
-	buf_free(&line);
-	buf_free(&got);
-	buf_free(&record);
-}
-
 /* What a column of scores becomes in meta: a number as JSON spells it, else null. */
 static void scores(void **state)
 {
@@ -593,7 +483,6 @@ int main(void)
 	    cmocka_unit_test(filters),
 	    cmocka_unit_test(parts),
 	    cmocka_unit_test(weights),
-	    cmocka_unit_test(native_answers),
 	    cmocka_unit_test(scores),
 	    cmocka_unit_test(datasets),
 	};
