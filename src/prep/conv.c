@@ -13,11 +13,24 @@ static const unsigned char follows[PREP_CALL + 1][PREP_CALL + 1] = {
     [PREP_TOOL][PREP_ASSISTANT] = 1,
 };
 
+/* An answer that something follows which can't follow an answer was not the end of its turn: it is
+ * not to be learnt as one. */
+static void distrust(struct prep_row *r, struct prep_msg *last)
+{
+	if (!r->rules->native || last->role != PREP_ASSISTANT || last->untrained)
+		return;
+	last->untrained = 1;
+	prep_count(r, PREP_CUT_ANSWER, 1);
+	prep_note(r, "the answer before it gets weight 0 (cut-answer)");
+}
+
 static enum prep_turn cut(struct prep_row *r, enum prep_count why, const char *text)
 {
 	prep_count(r, why, 1);
 	prep_note(r, "message %zu: %s; the conversation ends before it (%s)", r->conv.seen, text,
 	    prep_count_name[why]);
+	if (why == PREP_ORDER_CUT)
+		distrust(r, &r->conv.msg[r->conv.n - 1]);
 	return PREP_CUT;
 }
 
@@ -47,11 +60,10 @@ enum prep_turn prep_conv_turn(struct prep_row *r, enum prep_role role)
 	if (role == PREP_UNKNOWN || role == PREP_SYSTEM)
 		return cut(r, PREP_ROLE_CUT,
 		    role ? "system that is not the first" : "a role that is unknown or missing");
-	if (role == PREP_CALL) {
-		if (last->call_turn)
-			return PREP_TAKE;
+	if (role == PREP_CALL)
 		role = PREP_ASSISTANT;
-	}
+	if (role == PREP_ASSISTANT && last->ncalls) /* a further call of it, or else cut later */
+		return PREP_TAKE;
 	if (!follows[last->role][role])
 		return cut(r, PREP_ORDER_CUT, "its role can't follow the one before");
 	if (role == PREP_TOOL && last->role == PREP_ASSISTANT && !called(r, last))
@@ -66,15 +78,22 @@ static int same_text(struct span a, struct span b)
 	return a.n == b.n && a.n && !memcmp(a.p, b.p, a.n);
 }
 
-/* One message with several calls, from turns that are one call each: theirs stand behind its. What
- * one of them thought by itself has no place there: the conversation ends before it. */
-static int join_call(struct prep_row *r, struct prep_msg *m)
+/* Whether m is nothing but calls, of the same thought as those of the message before. */
+static int goes_on(struct prep_row *r, struct prep_msg *m, struct prep_msg *last)
+{
+	return m->ncalls && !prep_text_some(&m->content) &&
+	       (!prep_text_some(&m->reasoning) ||
+		   same_text(prep_text_decode(&m->reasoning, r->arena),
+		       prep_text_decode(&last->reasoning, r->arena)));
+}
+
+/* An answer behind an answer: one message with the calls of both, or the end. */
+static int join_calls(struct prep_row *r, struct prep_msg *m)
 {
 	struct prep_msg *last = &r->conv.msg[r->conv.n - 1];
 
-	if (prep_text_some(&m->reasoning) && !same_text(prep_text_decode(&m->reasoning, r->arena),
-						 prep_text_decode(&last->reasoning, r->arena))) {
-		cut(r, PREP_ORDER_CUT, "a further call with a thought of its own");
+	if (!goes_on(r, m, last)) {
+		cut(r, PREP_ORDER_CUT, "behind a call comes a result or a further call");
 		return 0;
 	}
 	last->ncalls = r->calls.len - last->calls;
@@ -134,21 +153,15 @@ int prep_conv_put(struct prep_row *r, struct prep_msg *m)
 	int empty =
 	    m->role == PREP_SYSTEM ? !prep_text_given(&m->content) : !prep_text_some(&m->content);
 
+	if (m->role == PREP_CALL)
+		m->role = PREP_ASSISTANT;
+	if (m->role == PREP_ASSISTANT && c->msg[c->n - 1].role == PREP_ASSISTANT)
+		return join_calls(r, m);
 	if (empty && !m->ncalls && m->role != PREP_TOOL)
 		return no_text(r, m);
-	if (m->role == PREP_CALL && c->msg[c->n - 1].call_turn)
-		return join_call(r, m);
-	/* a turn that was to be a further call, but is text */
-	if (m->role == PREP_ASSISTANT && c->msg[c->n - 1].role == PREP_ASSISTANT) {
-		cut(r, PREP_ORDER_CUT, "text behind a call");
-		return 0;
-	}
 	c->msg = xgrow(c->msg, &c->cap, c->n + 1, sizeof(*c->msg));
 	to = &c->msg[c->n++];
 	*to = *m;
-	to->call_turn = m->role == PREP_CALL;
-	if (to->call_turn)
-		to->role = PREP_ASSISTANT;
 	if (to->role == PREP_TOOL)
 		pair_result(r, to);
 	c->users += to->role == PREP_USER;

@@ -16,6 +16,7 @@ const char *const prep_count_name[PREP_COUNTS] = {
     [PREP_UNBALANCED] = "think-unbalanced",
     [PREP_NO_SCORE] = "no-score",
     [PREP_CALL_TEXT] = "call-text",
+    [PREP_CUT_ANSWER] = "cut-answer",
     [PREP_TOOLS_TEXT] = "tools-in-text",
     [PREP_REPAIRED] = "repaired",
     [PREP_UTF8] = "utf8",

@@ -12,7 +12,8 @@
  *
  * The order of messages. A system message stands only in front; what else comes before the first
  * user message is left out ("lead"). After user comes assistant; after assistant user, or tool
- * where it called one; after tool, tool or assistant. The conversation ends before the first
+ * where it called one; after tool, tool or assistant. Answers that are nothing but calls are one with
+ * the calls before them. The conversation ends before the first
  * message that breaks this ("order-cut"), has an unknown role ("role-cut") or has neither text
  * nor call ("empty-cut"; a tool's result may be empty). Nothing is taken out of the middle.
  *
@@ -57,6 +58,7 @@ enum prep_count {
 	PREP_UNBALANCED,
 	PREP_NO_SCORE,
 	PREP_CALL_TEXT,
+	PREP_CUT_ANSWER,
 	PREP_TOOLS_TEXT,
 	PREP_REPAIRED, /* rows with one of the following */
 	PREP_UTF8,
@@ -88,7 +90,6 @@ struct prep_msg {
 	struct prep_text reasoning;
 	size_t calls, ncalls;	   /* prep_calls_of: tool_calls as JSON, without the brackets */
 	struct prep_text id, name; /* tool_call_id and name */
-	int call_turn;		   /* was PREP_CALL */
 	int untrained;		   /* the row itself says weight 0 */
 };
 

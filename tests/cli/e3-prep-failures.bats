@@ -171,3 +171,12 @@ END
 	prep d --format problem <<<'{"problem":"a","solution":null,"answer":"","system":"","system_prompt":"s"}'
 	holds '[.messages[].content] == ["s", "a"]'
 }
+
+@test "a native answer that is no whole turn gets weight 0, and is counted" {
+	prep d --mode native <<-'END'
+		{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"assistant","content":"c"}]}
+		{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}
+	END
+	jq -se 'map(.messages[1].weight) == [0, 1]' out
+	holds '.counts | .["cut-answer"] == 1 and .["order-cut"] == 1 and .repaired == 1' stats
+}

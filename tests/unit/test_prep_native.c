@@ -6,6 +6,7 @@ static void native_answers(void **state)
 #define ANSWER		    "{\"role\":\"assistant\",\"content\":"
 #define CALLS(members)	    "{\"role\":\"function_call\",\"content\":" members "}"
 #define SAID(text, members) "{\"role\":\"assistant\",\"content\":\"" text "\"" members "}"
+#define BARE_CALL(members)  SAID("", ",\"function_call\":{\"name\":\"f\"}" members)
 #define WHY		    "\"reasoning_content\":"
 #define F_TEXT		    "\"{\\\"name\\\":\\\"f\\\"}\""
 #define F_CALL		    "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}"
@@ -28,6 +29,26 @@ static void native_answers(void **state)
 		F_CALL ",{", PREP_MESSAGES},
 	    {CALLS(F_TEXT) "," CALLS(F_TEXT ",\"thinking\":\"y\""), "uA", F_CALL "],",
 		PREP_ORDER_CUT},
+	    /* answers that are a call each */
+	    {BARE_CALL("") "," BARE_CALL("") ",{\"role\":\"function\",\"content\":\"1\"},"
+					     "{\"role\":\"function\",\"content\":\"2\"}," SAID(
+						 "a", ""),
+		"uAtta",
+		F_CALL ",{\"id\":\"functions.f:1\",\"type\":\"function\"," F_CALL "],\"weight\":1},"
+		       "{\"role\":\"tool\",\"content\":\"1\",\"tool_call_id\":\"functions.f:0\","
+		       "\"name\":\"f\"},"
+		       "{\"role\":\"tool\",\"content\":\"2\",\"tool_call_id\":\"functions.f:1\"",
+		PREP_MESSAGES},
+	    {BARE_CALL(",\"weight\":0") "," CALLS(F_TEXT), "uA", F_CALL "],\"weight\":0",
+		PREP_MESSAGES},
+	    {BARE_CALL("") "," SAID("a", ",\"function_call\":{\"name\":\"f\"}"), "uA",
+		F_CALL "],\"weight\":0", PREP_ORDER_CUT},
+	    /* what is not the end of its turn */
+	    {SAID("a", "") "," BARE_CALL(""), "ua", ANSWER "\"a\",\"weight\":0", PREP_ORDER_CUT},
+	    {SAID("a", "") ",{\"role\":\"tool\",\"content\":\"1\"}", "ua",
+		ANSWER "\"a\",\"weight\":0", PREP_ORDER_CUT},
+	    {SAID("a", "") ",{\"role\":\"user\",\"content\":\"b\"},{\"role\":\"user\"}", "uau",
+		ANSWER "\"a\",\"weight\":1", PREP_ORDER_CUT},
 	    /* reasoning under several names, of a wrong type, and twice */
 	    {SAID("a", ",\"reasoning_content\":\"\",\"reasoning\":\"y\""), "ua",
 		ANSWER "\"a\"," WHY "\"y\",\"weight\"", PREP_MESSAGES},
