@@ -148,7 +148,8 @@ struct flow_ops {
 	 * run (a failure of the program, not of the record). */
 	int (*work)(void *ctx, void *thread, struct flow_job *job);
 	/* One at a time, in input order, before the record is counted and written, after the checks
-	 * of shard and duplicate ids; may be NULL. May change the verdict. -1 with job->err ends the run. */
+	 * of shard and duplicate ids; may be NULL. May change the verdict. -1 with job->err ends the run.
+	 * A line that is too long comes here without having been to work. */
 	int (*commit)(void *ctx, struct flow_job *job);
 };
 

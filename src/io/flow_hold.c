@@ -69,6 +69,7 @@ void flow_forget(struct flow_held *h)
 
 int flow_next(struct flow *f, struct flow_held **out, struct err *e)
 {
+	struct flow_job job;
 	struct line line;
 	int rc;
 
@@ -76,7 +77,8 @@ int flow_next(struct flow *f, struct flow_held **out, struct err *e)
 		f->read++;
 		if (!line.toolong)
 			break;
-		if (flow_settle_long(f, &line, e) < 0)
+		job = flow_long_job(f, &line);
+		if (flow_settle_long(f, &line, &job, e) < 0)
 			return -1;
 	}
 	if (rc <= 0)

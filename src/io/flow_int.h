@@ -49,9 +49,12 @@ struct flow {
 
 /* Before the job's line is lost: counts it, writes its output or its reject. Uses only what commit
  * may use. */
-int flow_settle(struct flow *f, struct flow_job *job, struct err *e);
-/* A line of which lines holds only the beginning: hands all of it to the rejects. */
-int flow_settle_long(struct flow *f, const struct line *line, struct err *e);
+int flow_settle(struct flow *f, const struct flow_job *job, struct err *e);
+/* A line of which lines holds only the beginning: its job, a reject but for other shards; and what
+ * settles it, handing all of a reject's line to the rejects. */
+struct flow_job flow_long_job(const struct flow *f, const struct line *line);
+int flow_settle_long(
+    struct flow *f, const struct line *line, const struct flow_job *job, struct err *e);
 /* Fails the run with the place before job->err. */
 int flow_fail(const struct flow_job *job, struct err *e);
 

@@ -194,6 +194,18 @@ static int commit(struct run *r, struct flow_job *job, struct err *e)
 	return rc < 0 ? end_run(job, e) : flow_settle(f, job, e);
 }
 
+/* A line that no thread has seen. */
+static int settle_long(struct run *r, struct err *e)
+{
+	struct flow_job job = flow_long_job(r->f, &r->toolong);
+	struct buf none = {0};
+
+	job.out = &none;
+	if (r->ops->commit && r->ops->commit(r->ctx, &job) < 0)
+		return end_run(&job, e);
+	return flow_settle_long(r->f, &r->toolong, &job, e);
+}
+
 static int batch_write(void *ctx, void *item, struct err *e)
 {
 	struct run *r = ctx;
@@ -241,7 +253,7 @@ int flow_run(struct flow *f, const struct flow_ops *ops, void *ctx, struct err *
 	rc = threads_open(&r, e);
 	do {
 		if (rc == 0 && r.paused)
-			rc = flow_settle_long(f, &r.toolong, e);
+			rc = settle_long(&r, e);
 		r.paused = 0;
 		if (rc == 0)
 			rc = pipe_run(&batches, &r, r.threads, e);

@@ -100,7 +100,7 @@ static int settle_out(struct flow *f, const struct flow_job *job, struct err *e)
 	return f->out ? out_write(f->out, job->out->data, job->out->len, e) : 0;
 }
 
-int flow_settle(struct flow *f, struct flow_job *job, struct err *e)
+int flow_settle(struct flow *f, const struct flow_job *job, struct err *e)
 {
 	switch (job->verdict) {
 	case FLOW_OUT: return settle_out(f, job, e);
@@ -174,27 +174,35 @@ static int write_pieces(struct flow *f, const struct line *line, struct err *e)
 	return rc;
 }
 
-int flow_settle_long(struct flow *f, const struct line *line, struct err *e)
+struct flow_job flow_long_job(const struct flow *f, const struct line *line)
 {
-	struct flow_job job = {
-	    .file = line->file, .number = line->number, .element = line->element};
+	struct flow_job job = {.file = line->file,
+	    .number = line->number,
+	    .element = line->element,
+	    .record = f->read - 1};
 
 	job.line = (struct span){line->p, line->n};
-	f->t.in++;
 	flow_reject(&job, "long", "the line is longer than %llu bytes (--max-line)",
 	    (unsigned long long)f->opt.max_line);
-	if (!in_shard(f, &job)) {
+	if (!in_shard(f, &job))
 		flow_drop(&job, "shard");
-		return flow_settle(f, &job, e);
-	}
-	count_reject(f, &job);
+	return job;
+}
+
+int flow_settle_long(
+    struct flow *f, const struct line *line, const struct flow_job *job, struct err *e)
+{
+	f->t.in++;
+	if (job->verdict != FLOW_REJECT)
+		return flow_settle(f, job, e);
+	count_reject(f, job);
 	if (!f->rejects)
-		return fail_record(&job, e);
+		return fail_record(job, e);
 	if (out_write(f->rejects, "{\"raw_base64\":\"", 15, e) < 0 || write_pieces(f, line, e) < 0)
 		return -1;
 	buf_reset(&f->text);
 	buf_adds(&f->text, "\",");
-	reject_end(&f->text, f->program, &job);
+	reject_end(&f->text, f->program, job);
 	if (out_write(f->rejects, f->text.data, f->text.len, e) < 0)
 		return -1;
 	return too_many(f, e);

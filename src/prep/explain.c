@@ -93,6 +93,8 @@ int prep_explain_commit(struct prep_explain *x, struct flow_job *job)
 	struct seen s = {{u[PREP_USER_HI], u[PREP_USER_LO]}, u[PREP_USER_KEY], job->record + 1};
 
 	x->rows = s.row;
+	if (s.row == x->row && x->trace.len == 0) /* too long for work to have seen it */
+		prep_explain_trace(x, job);
 	if (job->verdict == FLOW_OUT)
 		converted(x, &s);
 	else if (s.row == x->row && job->verdict == FLOW_REJECT)

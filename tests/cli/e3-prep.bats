@@ -153,6 +153,16 @@ texts() {
 	[[ $output == *"the input has 4 rows"* ]]
 }
 
+@test "--explain passes over rows that are too long, and tells of them" {
+	{ ask 2; printf '{"prompt":"%2000s"}\n' x; ask 1; } >rows
+	run -0 e3-prep --explain 4 --max-line 1K --dedup exact rows
+	[[ $output == *"dropped: duplicate: it equals row 1" ]]
+	run -0 e3-prep --explain 3 --max-line 1K rows
+	[ "$output" = $'row 3: rows:3\n  rejected: long: the line is longer than 1024 bytes (--max-line)' ]
+	head -n 3 rows | run -0 e3-prep --explain 3 --max-line 1K
+	[[ $output == *"rejected: long"* ]]
+}
+
 @test "--answers drop leaves out the last answer, and nothing else" {
 	printf '%s\n' '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"},{"role":"assistant","content":"d"}]}' >rows
 	[ "$(e3-prep -q --answers drop rows | jq -c '[.messages[].content]')" = '["a","b","c"]' ]
