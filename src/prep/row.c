@@ -128,7 +128,7 @@ const char *prep_inner_part(struct prep_row *r, struct span decoded, struct span
 /* Parses the line, mending what may be mended first. */
 static int parse(struct prep_row *r, struct span line, int *object)
 {
-	const char *at;
+	const char *at = line.p;
 	uint64_t n;
 
 	*object = 1;
@@ -141,6 +141,8 @@ static int parse(struct prep_row *r, struct span line, int *object)
 			what = PREP_NAN;
 			n = prep_fix_nan(&line, r->arena);
 		}
+		if (!n && line.p != at && !strcmp(r->e->class, "json"))
+			err_suffix(r->e, " (bytes are counted after repairs)");
 		if (!n)
 			return -1;
 		prep_count(r, what, n);

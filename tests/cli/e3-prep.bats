@@ -272,6 +272,13 @@ texts() {
 	[ "$(jq -c '[.counts.nan, .reasons.missing]' stats)" = '[3,1]' ]
 }
 
+@test "a byte that is told of a row that was mended is not taken for one of the input" {
+	run -1 e3-prep -q <<<'{"a":NaN,"prompt" "b"}'
+	[[ $output == *"1: not JSON at byte 20: expected ':' (bytes are counted after repairs) ("* ]]
+	run -1 e3-prep -q <<<'{"a":nil,"prompt" "b"}'
+	[[ $output != *repairs* ]]
+}
+
 @test "numbers keep their digits where they are carried over" {
 	printf '{"prompt":"a","n":[9007199254740993,18446744073709551616,1.0,1e400]}\n' |
 		e3-prep -q --keep n | grep -qF '"n":[9007199254740993,18446744073709551616,1.0,1e400]'
