@@ -213,7 +213,7 @@ static const char *read_loose(struct prep_row *r, const char *p, const char *end
 	const char *q = prep_walk_skip(p, end);
 	struct span v;
 
-	if (q && json_whole((struct span){p, (size_t)(q - p)}, &v, NULL)) {
+	if (q && prep_inner_json(r, (struct span){p, (size_t)(q - p)}, &v)) {
 		read_args(r, v, c);
 		return q;
 	}
@@ -245,7 +245,7 @@ static const char *loose_member(
 	if (!q)
 		return NULL;
 	v = (struct span){p, (size_t)(q - p)};
-	if (span_eq(key, "\"name\"") && *p == '"' && json_whole(v, &v, NULL) && v.n > 2)
+	if (span_eq(key, "\"name\"") && *p == '"' && prep_inner_json(r, v, &v) && v.n > 2)
 		c->name = prep_text_of(v);
 	return q;
 }
