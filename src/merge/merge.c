@@ -7,15 +7,14 @@
 #include "io/lines.h"
 #include "io/temp.h"
 
-#define PARTS_MIN 16
 #define PARTS_MAX 1024
-#define PART_RUN  (1u << 20) /* of a part, that is written and read in one go */
+#define PART_RUN  (256u << 10) /* of a part, that is written and read in one go */
 
 /* As many parts as leave each a run worth a disk's while. A set of up to PARTS_MAX times the
  * memory, 1 TiB by default, then has parts that fit. */
 static size_t parts_for(uint64_t memory)
 {
-	size_t n = PARTS_MIN;
+	size_t n = 1;
 
 	while (n < PARTS_MAX && memory / (2 * n) >= PART_RUN)
 		n *= 2;

@@ -2,7 +2,7 @@
  *
  * Appends pieces to numbered parts, and gives back each part as one piece of memory. What goes
  * beyond the memory goes to an unnamed temporary file: all parts' bytes in turn, each time memory
- * is full, in one sequential run. A part comes back in runs of memory / parts, 1 MiB or so each. So
+ * is full, in one sequential run. A part comes back in runs of memory / parts, 256 KiB or more. So
  * the disk, or the network file system, sees two sequential passes and nothing random.
  *
  * Memory: what was asked for, and at the end the largest part. */
