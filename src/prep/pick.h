@@ -1,10 +1,10 @@
 /* pick.h - which of the converted rows go on: duplicates out, and a sample
  *
- * Duplicates: the first of equal rows stays; texts are equal as characters, calls and tools as they are
- * spelled in the record. Sample: the N rows with the smallest keyed hashes of
- * their converted conversation, so that it depends neither on the order of the rows nor on
- * their spelling; of equal ones the earlier. What is in the sample is known only at the end, so the
- * records wait in an unnamed temporary file ($TMPDIR, else /tmp) and leave in input order.
+ * Duplicates: the first of equal rows stays; texts are equal as characters, calls and tools as they
+ * are spelled in the record. Sample: the N rows with the smallest keyed hashes of their converted
+ * conversation, so that it depends neither on the order of the rows nor on their spelling; of equal
+ * ones the earlier. What is in the sample is known only at the end, so the records wait in an
+ * unnamed temporary file ($TMPDIR, else /tmp) and leave in input order.
  *
  * Memory: up to 64 bytes for each row that is no duplicate, if duplicates are looked for (43, but 64
  * while the table grows); up to 48 bytes for each row of the sample. */

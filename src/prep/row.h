@@ -151,7 +151,8 @@ enum prep_turn {
 
 /* Asked with the role of each message in turn, before anything else of it is read. */
 enum prep_turn prep_conv_turn(struct prep_row *r, enum prep_role role);
-/* 1; 0: it has neither text nor call, the conversation ends before it; -1 rejected. */
+/* 1; 0: it has neither text nor call, or is an answer that an answer can't go on with, and the
+ * conversation ends before it; -1 rejected. */
 int prep_conv_put(struct prep_row *r, struct prep_msg *m);
 
 /* Adds n to a counter. */
