@@ -130,8 +130,9 @@ struct flow_job {
  * should it end so. The name is static. */
 void flow_job_count(struct flow_job *job, const char *name, uint64_t n);
 
-/* Short forms for the ends of a work function; each returns 0. flow_drop forgets the counters so far. flow_reject takes its text from a
- * format; where job->err was filled by a module, set the verdict alone. */
+/* Short forms for the ends of a work function; each returns 0. flow_drop forgets the counters so
+ * far. flow_reject takes its text from a format; where job->err was filled by a module, set the
+ * verdict alone. */
 int flow_reject(struct flow_job *job, const char *class, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 int flow_drop(struct flow_job *job, const char *class);

@@ -16,7 +16,8 @@ struct datasets {
 	size_t n, cap, csorted;
 };
 
-/* The number of the name, which has no NUL, new or old; -1, class "range": there are DATASETS_MAX others. */
+/* The number of the name, which has no NUL, new or old; -1, class "range": there are DATASETS_MAX
+ * others. */
 int datasets_add(struct datasets *d, struct span name, struct err *e);
 int datasets_find(const struct datasets *d, struct span name); /* -1: unknown */
 void datasets_free(struct datasets *d);

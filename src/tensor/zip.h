@@ -33,10 +33,10 @@ int zip_record_end(struct zip_writer *w, struct err *e);
 int zip_end(struct zip_writer *w, struct err *e);
 void zip_free(struct zip_writer *w);
 
-/* Reading, of an archive in memory; records' data are not touched but by zip_check. Compressed or encrypted records, records outside the file and
- * local headers that contradict the directory are errors, class "format"; so are more than ZIP_MOST
- * records, and records that overlap, of which a small file may hold any number of bytes; an archive
- * without its end is "truncated". */
+/* Reading, of an archive in memory; records' data are not touched but by zip_check. Compressed or
+ * encrypted records, records outside the file and local headers that contradict the directory are
+ * errors, class "format"; so are more than ZIP_MOST records, and records that overlap, of which a
+ * small file may hold any number of bytes; an archive without its end is "truncated". */
 #define ZIP_MOST 1000
 
 struct zip_entry {

@@ -129,29 +129,30 @@ norm_model() {
 	[[ "$output" == *"holds a set already"* ]]
 }
 
+# convert_normed MODEL: refuses the set of $T/speculators, and leaves no file
+convert_normed() {
+	rm -rf "$T/c" "$T/c.idx"
+	run e3-extract -q --convert "$T/speculators" --layout specforge --records "$T/in" --apply-norm \
+		--model "$1" --out-dir "$T/c" -o "$T/c.idx" "$T/speculators.idx"
+	[ "$status" -eq 1 ]
+	[ -z "$(find "$T/c" -type f 2>/dev/null)" ]
+}
+
 @test "--convert: states of another width than the norm's or the set's" {
 	serve
 	records 3 >"$T/in"
 	extract speculators "$T/in"
 	hidden=$(jq .hidden_size $MODEL/config.json)
-	conv() {
-		rm -rf "$T/c" "$T/c.idx"
-		run e3-extract -q --convert "$T/speculators" --layout specforge --records "$T/in" --apply-norm --model "$1" \
-			--out-dir "$T/c" -o "$T/c.idx" "$T/speculators.idx"
-	}
-	conv "$(norm_model llama $((hidden / 2)))"
-	[ "$status" -eq 1 ]
+	convert_normed "$(norm_model llama $((hidden / 2)))"
 	[[ "$output" == *"the norm of --model has $((hidden / 2)) weights, the states are $hidden wide" ]]
 	# a manifest that is another set's, by whose width the norm fits
 	m=$T/speculators/manifest.json
 	cp "$m" "$T/m"
 	jq -c ".hidden_size = $((hidden / 2))" "$T/m" >"$m"
-	conv "$T/norm"
-	[ "$status" -eq 1 ]
+	convert_normed "$T/norm"
 	[[ "$output" == *"speculators.idx:1: "*" of hidden size $hidden, the set is "*" of $((hidden / 2))"* ]]
 	jq -c '.dtype = "f16"' "$T/m" >"$m"
-	conv "$(norm_model llama "$hidden")"
-	[ "$status" -eq 1 ]
+	convert_normed "$(norm_model llama "$hidden")"
 	[[ "$output" == *" of hidden size $hidden, the set is f16 of $hidden"* ]]
 }
 
@@ -160,16 +161,9 @@ norm_model() {
 	records 3 >"$T/in"
 	extract speculators "$T/in"
 	hidden=$(jq .hidden_size $MODEL/config.json)
-	conv() {
-		rm -rf "$T/c" "$T/c.idx"
-		run e3-extract -q --convert "$T/speculators" --layout specforge --records "$T/in" --apply-norm \
-			--model "$(norm_model llama "$hidden" "$1")" --out-dir "$T/c" -o "$T/c.idx" "$T/speculators.idx"
-		[ "$status" -eq 1 ]
-		[ -z "$(find "$T/c" -type f)" ]
-	}
-	conv nan
+	convert_normed "$(norm_model llama "$hidden" nan)"
 	[[ "$output" == *"/norm/model.safetensors: model.norm.weight[0]: NaN or Inf" ]]
-	conv 3e38
+	convert_normed "$(norm_model llama "$hidden" 3e38)"
 	[[ "$output" == *"speculators.idx:1: "*"last layer (slot "*": NaN or Inf"* ]]
 }
 

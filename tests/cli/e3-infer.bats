@@ -426,17 +426,22 @@ odd() {
 	grep -q '[12] answer' err
 }
 
+# kill_at N: kills the run $I once it has noted so many turns
+kill_at() {
+	for _ in $(seq 1000); do
+		[ "$(grep -c progress out.turns 2>/dev/null)" = "$1" ] && break
+		sleep 0.02
+	done
+	kill -9 $I
+	wait $I || true
+}
+
 @test "finished turns survive a kill" {
 	serve --fault stall@4
 	multi | head -n 1 >in
 	infer -q --turns all --resume -o out in &
 	I=$!
-	for _ in $(seq 1000); do
-		[ "$(wc -l 2>/dev/null <out.turns)" = 2 ] && break
-		sleep 0.02
-	done
-	kill -9 $I
-	wait $I || true
+	kill_at 2
 	[ "$(wc -l <out.turns)" -eq 2 ]
 	infer --turns all --resume -o out in 2>err
 	grep -q ': 1 answer[;:]' err
@@ -453,12 +458,7 @@ odd() {
 	serve --fault stall@3
 	infer -q --turns all --resume --retry-rejects --rejects rej -o out in &
 	I=$!
-	for _ in $(seq 1000); do
-		[ "$(grep -c progress out.turns 2>/dev/null)" = 1 ] && break
-		sleep 0.02
-	done
-	kill -9 $I
-	wait $I || true
+	kill_at 1
 	infer --turns all --resume --retry-rejects --rejects rej -o out in 2>err
 	grep -q ': 1 answer[;:]' err
 	jq -e '[.generations[].message] == [1, 3, 5]' out
