@@ -80,15 +80,43 @@ int num_double(const char *p, size_t n, double *out)
 	return ok ? 0 : -1;
 }
 
+/* The next larger decimal of as many digits. Of nothing but nines it makes zeros: what comes behind
+ * them has fewer digits. */
+static void next_decimal(char *s)
+{
+	char *p = strchr(s, 'e');
+
+	while (p-- > s) {
+		if (*p == '9')
+			*p = '0';
+		else if (*p != '.') {
+			++*p;
+			return;
+		}
+	}
+}
+
+/* Whether it reads back as x. Where x is a power of two, what does so reaches twice as far up as
+ * down: the nearest decimal may lie below it and the next one above do. */
+static int reads_back(char *s, double x, int power)
+{
+	if (strtod(s, NULL) == x)
+		return 1;
+	if (!power)
+		return 0;
+	next_decimal(s);
+	return strtod(s, NULL) == x;
+}
+
 /* Digits d1d2d3... and exponent of the shortest form, by trying 1 to 17 digits. */
 static int shortest(double x, char digits[20], int *exp10)
 {
 	char s[40];
-	int n = 0;
+	int n = 0, power = frexp(x, &(int){0}) == 0.5;
 
 	for (int prec = 0; prec < 17; prec++) {
 		snprintf(s, sizeof(s), "%.*e", prec, x);
-		if (strtod(s, NULL) == x)
+		if (reads_back(s, x, power))
 			break;
 	}
 	for (const char *p = s; *p != 'e'; p++)
