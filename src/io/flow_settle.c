@@ -2,9 +2,6 @@
 
 #include "io/flow_int.h"
 
-/* Base64 turns 3 bytes into 4: pieces of a multiple of 3 bytes can be joined. */
-#define LONG_PIECE (48u << 10)
-
 int flow_fail(const struct flow_job *job, struct err *e)
 {
 	*e = job->err;
@@ -145,6 +142,7 @@ int flow_admit(struct flow *f, struct flow_job *job)
 
 /* ---- lines that are too long ---- */
 
+/* Base64 turns 3 bytes into 4: pieces of a multiple of 3 bytes can be joined. */
 static int write_pieces(struct flow *f, const struct line *line, struct err *e)
 {
 	struct buf raw = {0};
