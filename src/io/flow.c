@@ -92,19 +92,22 @@ static int same_path(const char *a, const char *b, int standard)
 	return strncmp(a, "/dev/", 5) != 0 && path_same(a, b);
 }
 
+/* "-" is the descriptor `standard`. */
+static int stat_of(const char *path, int standard, struct stat *st)
+{
+	return strcmp(path, "-") == 0 ? fstat(standard, st) : stat(path, st);
+}
+
 static int is_among(const struct opt_list *files, const char *path)
 {
 	struct stat a, b;
 
-	if (strcmp(path, "-") == 0 || stat(path, &a) < 0 || !S_ISREG(a.st_mode))
+	if (stat_of(path, STDOUT_FILENO, &a) < 0 || !S_ISREG(a.st_mode))
 		return 0;
-	for (size_t i = 0; i < files->n; i++) {
-		const char *file = files->v[i];
-		int rc = strcmp(file, "-") == 0 ? fstat(STDIN_FILENO, &b) : stat(file, &b);
-
-		if (rc == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+	for (size_t i = 0; i < files->n; i++)
+		if (stat_of(files->v[i], STDIN_FILENO, &b) == 0 && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino)
 			return 1;
-	}
 	return 0;
 }
 
@@ -135,8 +138,14 @@ void flow_beside(struct flow_opt *opt, const char *fmt, ...)
 	opt->beside.owned = 1;
 }
 
-/* An input may be -o's, whose file is replaced when all is done, by its records. The rejects come
- * also when the run fails, and without the good records. */
+/* An input may be -o's, whose file is replaced when all is done, by its records. Standard output is
+ * written while the input is read. The rejects come also when the run fails, and without the good
+ * records. */
+static int may_replace(const struct flow_opt *o)
+{
+	return o->output && strcmp(o->output, "-") != 0 && !o->report;
+}
+
 int flow_check(const struct flow_opt *o, struct err *e)
 {
 	struct opt_list all = {0};
@@ -155,10 +164,11 @@ int flow_check(const struct flow_opt *o, struct err *e)
 	for (size_t i = 0; i < o->beside.n; i++)
 		add(&all, o->beside.v[i]);
 	for (size_t i = 0; rc == 0 && i < all.n; i++)
-		if (((i > 0 || o->report) && has_records(o, all.v[i])) ||
+		if (((i > 0 || !may_replace(o)) && has_records(o, all.v[i])) ||
 		    is_among(&o->inputs, all.v[i]))
 			rc = err_set(e, "usage",
-			    "%s: is an input too; it would be lost: name another file", all.v[i]);
+			    "%s: is an input too; it would be lost: name another file",
+			    strcmp(all.v[i], "-") == 0 ? "standard output" : all.v[i]);
 	for (size_t i = 1; i < all.n; i++)
 		for (size_t k = 0; rc == 0 && k < i; k++)
 			if (same_path(all.v[i], all.v[k], i >= own))

@@ -157,7 +157,7 @@ struct flow_ops {
 struct flow;
 
 /* Refuses, with class "usage", what would lose a file: an output that is named twice, or that is an
- * input; but -o, unless it is a report, may be one of the records' files. Refuses also outputs for
+ * input; but -o, unless it is a report, may name one of the records' files. Refuses also outputs for
  * which no file can be made, before the run's work is done. flow_open begins with it; a program
  * that has much to do before calls it first. */
 int flow_check(const struct flow_opt *opt, struct err *e);

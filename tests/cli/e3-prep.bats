@@ -364,6 +364,18 @@ texts() {
 	done
 }
 
+@test "standard output that is an input is refused: the run would read what it writes" {
+	ask 2 >rows
+	cp rows was
+	for c in "rows >>rows" "- <rows >>rows" "<rows 1<>rows" "was rows -o - >>rows" "rows --stats - -o out >>rows"; do
+		run -2 sh -c "e3-prep -q $c"
+		[ "$output" = "e3-prep: standard output: is an input too; it would be lost: name another file" ]
+		cmp rows was
+	done
+	run -0 sh -c 'e3-prep -q rows -o out >>rows'
+	run -0 sh -c 'e3-prep -q was >>rows'
+}
+
 @test "a reader that goes away ends the run, as SIGPIPE does, also where that is ignored" {
 	ask 5000 >rows
 	for p in - "''"; do
