@@ -106,8 +106,10 @@ int layout_owns(enum layout l, const char *name)
 	const char *file = slash ? slash + 1 : name;
 	size_t n = strlen(file), end = strlen(layouts[l].end);
 
-	/* out.c's own temporary names, should a kill have left one */
-	if (n > 5 && file[0] == '.' && strcmp(file + n - 4, ".tmp") == 0)
+	/* what out.c calls the manifest for now, should a kill have left it; others' temporary files,
+	 * such as this run's own rejects, may be in the folder too */
+	if (!slash && strncmp(file, ".manifest.json.", 15) == 0 &&
+	    strcmp(file + n - 4, ".tmp") == 0)
 		return 1;
 	if (numbered(file, ".new-", layouts[l].end))
 		return 1;

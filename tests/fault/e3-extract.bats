@@ -2,6 +2,7 @@
 # e3-extract killed at random moments, and on a disk that fills up. E3_KILLS: how many kills (12).
 
 load ../cli/extract
+load each
 
 @test "kill -9 at any moment: every record once, no orphan" {
 	tests/fault/extract-chaos "${E3_KILLS:-12}" $RANDOM
@@ -130,4 +131,22 @@ teardown() {
 	rm "$T/hs/fill"
 	e3-extract "${ARGS[@]}" --dump-dir "$T/srv" -o "$T/hs/idx" --resume "$T/in"
 	e3-extract -q --verify "$T/seed" --records "$T/in" "$T/hs/idx"
+}
+
+@test "rejects in the set's folder are not taken for what a run left, without unnamed files either" {
+	build_fault
+	export ASAN_OPTIONS=verify_asan_link_order=0:${ASAN_OPTIONS-}
+	serve
+	options seed
+	mkdir "$T/seed"
+	for n in 3 6; do
+		records $n >"$T/in"
+		echo '{"id":"bad"}' >>"$T/in"
+		E3_FAULT=tmpfile LD_PRELOAD=$FAULT e3-extract "${ARGS[@]}" --resume \
+			--rejects "$T/seed/rejects" "$T/in" 2>"$T/err"
+		[ ! -s "$T/err" ]
+		[ "$(jq -r .id "$T/seed/rejects")" = bad ]
+	done
+	verify seed --records "$T/in"
+	[ -z "$(find "$T/seed" -name '.*')" ]
 }

@@ -2,6 +2,7 @@
  *
  *	E3_FAULT=CALL:N:ERRNO	the Nth CALL (from 1) fails with that errno, the others work
  *	E3_FAULT=short		reads and writes move at most 7 bytes
+ *	E3_FAULT=tmpfile	there are no unnamed files (O_TMPFILE), as on network file systems
  *	E3_FAULT=CALL:0:ERRNO	every second CALL fails; the other half works
  *	E3_FAULT_DIR=DIR	only calls on files in this folder count (all of them for calls that
  *				name a file); stderr never does
@@ -89,12 +90,17 @@ static size_t at_most(size_t n)
 
 int open(const char *path, int flags, ...)
 {
+	const char *want = getenv("E3_FAULT");
 	va_list ap;
 	mode_t mode;
 
 	va_start(ap, flags);
 	mode = va_arg(ap, mode_t);
 	va_end(ap);
+	if ((flags & O_TMPFILE) == O_TMPFILE && want && strcmp(want, "tmpfile") == 0) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	if (path_counts(path) && fails("open"))
 		return -1;
 	return REAL("open", int (*)(const char *, int, ...))(path, flags, mode);
