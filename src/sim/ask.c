@@ -60,34 +60,48 @@ static int number(const struct jval *params, const char *name, double *out)
 
 /* ---- what servers check ---- */
 
-/* SGLang's sampling_params.py, verify(): everything else is taken. */
-static const struct {
+struct range {
 	const char *name;
 	double from, to;
-	int above; /* `from` itself is refused */
-} ranges[] = {
+	int no_zero; /* which lies between */
+};
+
+/* SGLang's sampling_params.py, verify(): everything else is taken. */
+static const struct range sglang_ranges[] = {
     {"temperature", 0, HUGE_VAL, 0},
+    {"top_p", 0, 1, 1},
+    {"min_p", 0, 1, 0},
+    {"top_k", -1, HUGE_VAL, 1},
+    {"frequency_penalty", -2, 2, 0},
+    {"presence_penalty", -2, 2, 0},
+    {"repetition_penalty", 0, 2, 1},
+    {0},
+};
+
+/* vLLM's sampling_params.py, _verify_args(). */
+static const struct range vllm_ranges[] = {
+    {"temperature", 0, 2, 0},
     {"top_p", 0, 1, 1},
     {"min_p", 0, 1, 0},
     {"top_k", -1, HUGE_VAL, 0},
     {"frequency_penalty", -2, 2, 0},
     {"presence_penalty", -2, 2, 0},
-    {"repetition_penalty", 0, 2, 1},
+    {"repetition_penalty", 0, HUGE_VAL, 1},
+    {"max_tokens", 1, HUGE_VAL, 0},
+    {"max_completion_tokens", 1, HUGE_VAL, 0},
+    {0},
 };
 
-static int check_ranges(const struct jval *params, struct err *e)
+static int check_ranges(enum sim_api api, const struct jval *params, struct err *e)
 {
 	double x;
 
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
-		int found = number(params, ranges[i].name, &x);
+	for (const struct range *r = api == SIM_VLLM ? vllm_ranges : sglang_ranges; r->name; r++) {
+		int found = number(params, r->name, &x);
 
-		if (found < 0 ||
-		    (found && !(isfinite(x) && x >= ranges[i].from && x <= ranges[i].to &&
-				  !(ranges[i].above && x <= ranges[i].from))))
-			return err_set(e, "params", "%s is out of range", ranges[i].name);
-		if (found && x == 0 && strcmp(ranges[i].name, "top_k") == 0)
-			return err_set(e, "params", "top_k must be -1 or at least 1");
+		if (found < 0 || (found && !(isfinite(x) && x >= r->from && x <= r->to &&
+					       !(r->no_zero && x == 0))))
+			return err_set(e, "params", "%s is out of range", r->name);
 	}
 	return 0;
 }
@@ -178,14 +192,17 @@ static int read_limits(
 	    .max = max,
 	    .call_rate = s->opt->call_rate};
 	j->want.ignore_stop = ignore && ignore->kind == J_TRUE;
-	if (check_ranges(params, e) < 0 || limit(params, "max_new_tokens", &j->want.max, e) < 0 ||
+	if (check_ranges((enum sim_api)s->opt->api, params, e) < 0 ||
+	    limit(params, "max_new_tokens", &j->want.max, e) < 0 ||
 	    limit(params, "max_tokens", &j->want.max, e) < 0 ||
 	    limit(params, "max_completion_tokens", &j->want.max, e) < 0 ||
 	    limit(params, "min_new_tokens", &j->want.min, e) < 0 ||
 	    limit(params, "min_tokens", &j->want.min, e) < 0)
 		return -1;
+	if (j->want.min > j->want.max)
+		return err_set(e, "params", "more tokens at least than at most");
 	if (j->want.max == 0)
-		j->want.max = 1; /* real servers make one token all the same */
+		j->want.max = 1; /* SGLang makes one token all the same */
 	return 0;
 }
 

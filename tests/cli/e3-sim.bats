@@ -166,9 +166,29 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 		{"text":"a","sampling_params":{"max_new_tokens":-1}}
 		{"text":"a","sampling_params":{"max_new_tokens":1.5}}
 		{"text":"a","sampling_params":{"max_new_tokens":200}}
+		{"text":"a","sampling_params":{"max_new_tokens":5,"min_new_tokens":6}}
 	END
 	[[ "$(post /generate '{"text":"a","sampling_params":{"max_new_tokens":200}}' | jq -r .error.message)" = *"context length"* ]]
 	[ "$(status /generate '{"text":"a","sampling_params":{"temperature":0,"top_p":1,"top_k":-1,"max_new_tokens":9}}')" = 200 ]
+}
+
+@test "vLLM takes other parameters than SGLang" {
+	while IFS='|' read -r body sglang vllm; do
+		for api in sglang vllm; do
+			serve --api $api
+			[ "$(status /v1/completions "$body")" = "${!api}" ] || { echo "$api: $body"; false; }
+			stop
+		done
+	done <<-'END'
+		{"prompt":[300],"top_k":0}|400|200
+		{"prompt":[300],"top_k":-1}|200|200
+		{"prompt":[300],"top_k":-2}|400|400
+		{"prompt":[300],"temperature":2.5}|200|400
+		{"prompt":[300],"repetition_penalty":2.5}|400|200
+		{"prompt":[300],"repetition_penalty":0}|400|400
+		{"prompt":[300],"max_tokens":0}|200|400
+		{"prompt":[300],"max_tokens":5,"min_tokens":6}|400|400
+	END
 }
 
 @test "reasoning comes first where the prompt opens it" {
