@@ -122,6 +122,8 @@ static void make_answer(struct sim *s, struct job *j)
 	j->aborted = f->on[F_ABORT];
 }
 
+#define LONGEST_MS 1e9 /* as far as time is reckoned with here */
+
 static uint64_t duration(const struct sim *s, const struct job *j)
 {
 	double ms = s->opt->latency;
@@ -130,7 +132,7 @@ static uint64_t duration(const struct sim *s, const struct job *j)
 		ms += 1000.0 * (double)j->out.n / s->opt->tokens_per_second;
 	if (j->faults.on[F_SLOW])
 		ms *= (double)j->faults.arg[F_SLOW];
-	return (uint64_t)(ms * (double)MS);
+	return (uint64_t)((ms < LONGEST_MS ? ms : LONGEST_MS) * (double)MS);
 }
 
 static void finish(struct sim *s, struct job *j)

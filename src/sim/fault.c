@@ -10,8 +10,15 @@
 #include "base/near.h"
 #include "base/num.h"
 
+/* A server that waits for years, sends or writes more than the machine holds, or answers with what
+ * is no status shows nothing. */
+static const struct fault_arg ms = {"ms", 0, 1000000000}, s = {"s", 0, 1000000000},
+			      times = {"times", 0, 1000000}, rows = {"rows", 0, 1000000},
+			      levels = {"levels", 0, 100000000}, bytes = {"bytes", 0, 1u << 30},
+			      status = {"status", 200, 599};
+
 const struct fault_def fault_table[FAULTS] = {
-    [F_REFUSED] = {"refused", 1000, "ms",
+    [F_REFUSED] = {"refused", 1000, &ms,
 	"dies: resets all connections, refuses new ones for a while"},
     [F_RESET] = {"reset", 0, NULL, "resets the connection instead of an answer"},
     [F_RESET_HEADERS] = {"reset-headers", 0, NULL, "resets after the headers"},
@@ -20,35 +27,35 @@ const struct fault_def fault_table[FAULTS] = {
 	"closes after half of the body that Content-Length gives"},
     [F_HALF_CLOSE] = {"half-close", 0, NULL, "half a body without a length, closed in good order"},
     [F_HALF_CHUNK] = {"half-chunk", 0, NULL, "a chunked body, closed half way"},
-    [F_TRICKLE] = {"trickle", 10, "ms", "one byte of the body at a time"},
+    [F_TRICKLE] = {"trickle", 10, &ms, "one byte of the body at a time"},
     [F_STALL] = {"stall", 0, NULL, "never answers; the slot stays taken while the client waits"},
     [F_NO_HTTP] = {"no-http", 0, NULL, "an answer that is no HTTP"},
     [F_BIG_HEADER] = {"big-header", 0, NULL, "a header line of 300,000 bytes"},
-    [F_LOADING] = {"loading", 2000, "ms", "503 \"Loading model\" from every endpoint for a while"},
-    [F_STORM] = {"storm", 2000, "ms", "500 to every request for a while"},
+    [F_LOADING] = {"loading", 2000, &ms, "503 \"Loading model\" from every endpoint for a while"},
+    [F_STORM] = {"storm", 2000, &ms, "500 to every request for a while"},
     [F_HEALTH] = {"health", 0, NULL, "503 from the health endpoints (by rate, or always with @0)"},
     [F_400] = {"400", 0, NULL, "400, the input is too long"},
     [F_401] = {"401", 0, NULL, "401"},
     [F_404] = {"404", 0, NULL, "404, no such model"},
     [F_408] = {"408", 0, NULL, "408"},
-    [F_429] = {"429", 1, "s", "429 with Retry-After"},
+    [F_429] = {"429", 1, &s, "429 with Retry-After"},
     [F_500] = {"500", 0, NULL, "500"},
     [F_502] = {"502", 0, NULL, "502 with a page of HTML, as a proxy sends it"},
     [F_503] = {"503", 0, NULL, "503, the request queue is full"},
     [F_307] = {"307", 0, NULL, "a redirect"},
-    [F_STATUS] = {"status", 500, "status", "any other status, with an error as its body"},
+    [F_STATUS] = {"status", 500, &status, "any other status, with an error as its body"},
     [F_ABORT] = {"abort", 0, NULL, "200 whose finish reason is abort"},
     [F_EMPTY] = {"empty", 0, NULL, "200 without a token"},
     [F_GARBAGE] = {"garbage", 0, NULL, "200 with bytes that are no JSON"},
     [F_HTML] = {"html", 0, NULL, "200 with a page of HTML"},
     [F_CUT_JSON] = {"cut-json", 0, NULL, "200 with half of the JSON, the length right"},
     [F_TRAILING] = {"trailing", 0, NULL, "200 with something behind the JSON"},
-    [F_BIG_BODY] = {"big-body", 5u << 20, "bytes", "200 with a long member that nobody needs"},
+    [F_BIG_BODY] = {"big-body", 5u << 20, &bytes, "200 with a long member that nobody needs"},
     [F_NAN] = {"nan", 0, NULL, "200 with a NaN in a member that nobody needs"},
     [F_SURROGATE] = {"surrogate", 0, NULL, "200 with a lone surrogate escape, likewise"},
     [F_NUL] = {"nul", 0, NULL, "200 with \\u0000, likewise"},
     [F_BAD_UTF8] = {"bad-utf8", 0, NULL, "200 with bytes that are no UTF-8, likewise"},
-    [F_DEEP] = {"deep", 100000, "levels", "200 with deep nesting, likewise"},
+    [F_DEEP] = {"deep", 100000, &levels, "200 with deep nesting, likewise"},
     [F_DOUBLE_KEY] = {"double-key", 0, NULL, "200 with repeated keys, likewise"},
     [F_BIG_INT] = {"big-int", 0, NULL, "200 with an integer of 40 digits, likewise"},
     [F_WRONG_IDS] = {"wrong-ids", 0, NULL, "200 that echoes other prompt ids"},
@@ -63,10 +70,9 @@ const struct fault_def fault_table[FAULTS] = {
     [F_BAD_CALL] = {"bad-call", 0, NULL, "a tool call whose arguments do not parse"},
     [F_BLANK] = {"blank", 0, NULL, "an answer of the stop id alone, without reasoning or text"},
     [F_THINK_ONLY] = {"think-only", 0, NULL, "an answer that stops inside its reasoning"},
-    [F_SLOW] = {"slow", 10, "times", "an answer that takes longer"},
-    [F_HS_SHORT] = {"hs-short", 16, "rows",
-	"states: fewer rows than ids, as a prefix cache leaves"},
-    [F_HS_LONG] = {"hs-long", 1, "rows", "states: more rows than ids"},
+    [F_SLOW] = {"slow", 10, &times, "an answer that takes longer"},
+    [F_HS_SHORT] = {"hs-short", 16, &rows, "states: fewer rows than ids, as a prefix cache leaves"},
+    [F_HS_LONG] = {"hs-long", 1, &rows, "states: more rows than ids"},
     [F_HS_NAN] = {"hs-nan", 0, NULL, "states: one NaN in the last row"},
     [F_HS_INF] = {"hs-inf", 0, NULL, "states: one infinity in the first layer"},
     [F_HS_ZERO] = {"hs-zero", 0, NULL, "states: all zero"},
@@ -79,7 +85,7 @@ const struct fault_def fault_table[FAULTS] = {
     [F_HS_IDS] = {"hs-ids", 0, NULL, "states: the file holds other ids"},
     [F_HS_F16] = {"hs-f16", 0, NULL, "states: F16 instead of BF16"},
     [F_HS_F32] = {"hs-f32", 0, NULL, "states: F32 instead of BF16"},
-    [F_HS_LATE] = {"hs-late", 300, "ms",
+    [F_HS_LATE] = {"hs-late", 300, &ms,
 	"states: written that long after the reply, under the lock"},
     [F_HS_UNLOCKED] = {"hs-unlocked", 0, NULL,
 	"states: written without a lock, as before vLLM 0.22 or with locking off"},
@@ -122,6 +128,28 @@ static int parse_when(struct fault_rule *r, char how, const char *p, size_t n)
 	return 0;
 }
 
+/* What begins with the server: no request has the number 0. */
+static int lasts(enum fault kind)
+{
+	return kind == F_LOADING || kind == F_STORM || kind == F_HEALTH;
+}
+
+static int parse_arg(struct fault_rule *r, const char *p, size_t n)
+{
+	const struct fault_arg *is = fault_table[r->kind].arg_is;
+
+	return !is || num_u64(p, n, &r->arg) < 0 || r->arg < is->from || r->arg > is->to ? -1 : 0;
+}
+
+static int bad_arg(const char *text, const struct fault_arg *is, struct err *e)
+{
+	if (!is)
+		return err_set(e, "usage", "--fault %s: expected nothing behind the colon", text);
+	return err_set(e, "usage",
+	    "--fault %s: expected a number from %llu to %llu (%s) behind the colon", text,
+	    (unsigned long long)is->from, (unsigned long long)is->to, is->name);
+}
+
 static int unknown(const char *text, size_t n, struct err *e)
 {
 	struct near near = {.word = {text, n}};
@@ -146,15 +174,12 @@ int fault_add(struct fault_plan *p, const char *text, struct err *e)
 	r.kind = (enum fault)kind;
 	r.arg = fault_table[kind].arg;
 	n = strcspn(when, ":");
-	if (parse_when(&r, text[name], when, n) < 0)
+	if (parse_when(&r, text[name], when, n) < 0 || (r.from == 0 && !lasts(r.kind)))
 		return err_set(e, "usage", "--fault %s: expected %s", text,
 		    text[name] == '=' ? "a rate from 0 to 1 behind the '='"
-				      : "a request's number, or A-B, behind the '@'");
-	if (when[n] && (!fault_table[kind].arg_name ||
-			   num_u64(when + n + 1, strlen(when + n + 1), &r.arg) < 0))
-		return err_set(e, "usage", "--fault %s: expected %s%s behind the colon", text,
-		    fault_table[kind].arg_name ? "a whole number, of " : "nothing",
-		    fault_table[kind].arg_name ? fault_table[kind].arg_name : "");
+				      : "a request's number, or A-B, from 1 behind the '@'");
+	if (when[n] && parse_arg(&r, when + n + 1, strlen(when + n + 1)) < 0)
+		return bad_arg(text, fault_table[kind].arg_is, e);
 	p->v = xgrow(p->v, &p->cap, p->n + 1, sizeof(*p->v));
 	p->v[p->n++] = r;
 	return 0;

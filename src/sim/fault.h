@@ -5,8 +5,9 @@
  *	NAME=RATE[:ARG]		each request with probability RATE, drawn from (seed, number)
  *	NAME@N[-M][:ARG]	request N, or N to M; the first is 1; 0 is the start of the server
  *
- * ARG is a number whose meaning and default the table gives. Which requests are struck depends on
- * the seed and the order of arrival only, so a run with one client can be repeated. */
+ * ARG is a number whose meaning, bounds and default the table gives. Number 0 is for what lasts:
+ * loading, storm and health. Which requests are struck depends on the seed and the order of arrival
+ * only, so a run with one client can be repeated. */
 #ifndef E3_SIM_FAULT_H
 #define E3_SIM_FAULT_H
 
@@ -95,10 +96,15 @@ enum fault {
 	FAULTS
 };
 
+struct fault_arg {
+	const char *name; /* "ms" ... */
+	uint64_t from, to;
+};
+
 struct fault_def {
 	const char *name;
-	uint64_t arg;	      /* default */
-	const char *arg_name; /* "ms" ...; NULL: takes none */
+	uint64_t arg;			/* default */
+	const struct fault_arg *arg_is; /* NULL: takes none */
 	const char *what;
 };
 

@@ -60,8 +60,8 @@ static int list_faults(struct err *e)
 		const struct fault_def *f = &fault_table[i];
 
 		printf("%-14s %s", f->name, f->what);
-		if (f->arg_name)
-			printf(" (:%s, %llu)", f->arg_name, (unsigned long long)f->arg);
+		if (f->arg_is)
+			printf(" (:%s, %llu)", f->arg_is->name, (unsigned long long)f->arg);
 		putchar('\n');
 	}
 	return prog_flush(e);

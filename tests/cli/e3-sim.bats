@@ -270,6 +270,15 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	awk -v t="$t" 'BEGIN { exit !(t >= 0.25 && t < 10) }'
 }
 
+@test "an answer that takes for ever is not one at once" {
+	for o in "--latency 1e300" "--tokens-per-second 1e-300" "--latency 1000 --fault slow=1:1000000"; do
+		serve $o
+		run post /generate '{"text":"a"}' -m 1
+		[ "$status" -eq 28 ] || { echo "$o: $status"; false; }
+		stop
+	done
+}
+
 @test "abort by prefix ends queued and running requests, and no others" {
 	serve --slots 1 --latency 60000
 	n=0

@@ -28,6 +28,17 @@ static void spellings(void **state)
 	    {"reset@7-3", 0, 0, 0, 0, 0, 0},
 	    {"reset@1:5", 0, 0, 0, 0, 0, 0}, /* takes no argument */
 	    {"429@1:", 0, 0, 0, 0, 0, 0},
+	    {"reset@0", 0, 0, 0, 0, 0, 0}, /* no request, and nothing that lasts */
+	    {"reset@0-5", 0, 0, 0, 0, 0, 0},
+	    {"storm@0", 1, F_STORM, 0, 0, 0, 2000},
+	    {"health@0", 1, F_HEALTH, 0, 0, 0, 0},
+	    {"status@1:200", 1, F_STATUS, 0, 1, 1, 200},
+	    {"status@1:599", 1, F_STATUS, 0, 1, 1, 599},
+	    {"status@1:199", 0, 0, 0, 0, 0, 0},
+	    {"status@1:600", 0, 0, 0, 0, 0, 0},
+	    {"loading@0:1000000000", 1, F_LOADING, 0, 0, 0, 1000000000},
+	    {"loading@0:1000000001", 0, 0, 0, 0, 0, 0},
+	    {"deep=1:18446744073709551615", 0, 0, 0, 0, 0, 0},
 	    {"rese=1", 0, 0, 0, 0, 0, 0},
 	    {"resets=1", 0, 0, 0, 0, 0, 0},
 	};
