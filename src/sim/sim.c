@@ -81,21 +81,20 @@ static int read_layers(struct states_spec *s, const struct opt_list *l, struct e
 }
 
 /* EAGLE-3's choice, as the servers make it: what enters layers 2, the middle, and the third from
- * the end. */
+ * the end; of a model too small for that, the first and the last. */
 static int set_states(struct sim *s, const struct config *c, struct err *e)
 {
 	struct states_spec *st = &s->states;
 	uint32_t n = (uint32_t)(c->layers > 0 ? c->layers : 8);
+	const uint32_t many[] = {2, n / 2, n - 3}, few[] = {0, n - 1};
 
 	st->total = n;
 	st->hidden = s->opt->hidden > 0 ? s->opt->hidden : c->hidden > 0 ? c->hidden : 64;
 	st->after_norm = s->opt->norm;
 	if (s->opt->layers.n > 0)
 		return read_layers(st, &s->opt->layers, e);
-	st->layer[st->nlayers++] = n > 6 ? 2 : 0;
-	st->layer[st->nlayers++] = n > 6 ? n / 2 : n / 2 + 1;
-	if (n > 6)
-		st->layer[st->nlayers++] = n - 3;
+	st->nlayers = n > 6 ? 3 : n > 1 ? 2 : 1;
+	memcpy(st->layer, n > 6 ? many : few, st->nlayers * sizeof(*st->layer));
 	return 0;
 }
 

@@ -442,6 +442,26 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	[ "$(status /generate "$ASK")" = 200 ]
 }
 
+@test "the layers that are captured by default, of models of all sizes" {
+	local demo=$MODEL
+	mkdir "$T/model"
+	cp $MODEL/* "$T/model/"
+	MODEL=$T/model
+	while read -r n layers; do
+		jq ".num_hidden_layers = $n" "$demo/config.json" >"$T/model/config.json"
+		serve
+		[ "$(curl -s "$U/server_info" | jq -c .eagle_aux_hidden_state_layer_ids)" = "$layers" ] || { echo $n; false; }
+		stop
+	done <<-'END'
+		1 [0]
+		2 [0,1]
+		3 [0,2]
+		6 [0,5]
+		7 [2,3,4]
+		61 [2,30,58]
+	END
+}
+
 @test "vLLM's states: a path in the reply, a file, a lock that readers wait for" {
 	mkdir "$T/dump"
 	serve --dump-dir "$T/dump" --fault hs-late=1:2000
