@@ -10,8 +10,9 @@
 #include "base/mem.h"
 #include "base/prog.h"
 
-#define MS	 1000000u
-#define SWEEP_NS 1000000000u
+#define MS	  1000000u
+#define SWEEP_NS  1000000000u
+#define REOPEN_NS 1000000000u
 
 enum { RID_IN_NAME = 200, GONE_LOOKS = 2 };
 
@@ -297,12 +298,15 @@ static void sweep(struct sim *s)
 		timer_set(&s->timers, &s->sweep, s->now + SWEEP_NS);
 }
 
+/* The port may have become another program's: any connection takes one. */
 static void reopen(struct sim *s)
 {
 	struct err e;
 
-	if (!s->draining && conn_listen(s, &e) < 0)
-		prog_warn("%s", e.msg);
+	if (s->draining || conn_listen(s, &e) == 0)
+		return;
+	prog_warn("%s", e.msg);
+	timer_set(&s->timers, &s->reopen, s->now + REOPEN_NS);
 }
 
 static void fire(struct sim *s, struct timer *t)

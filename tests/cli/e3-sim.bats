@@ -428,6 +428,22 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	until_health 200
 }
 
+@test "a server comes back also where its port was taken in the meantime" {
+	serve --fault refused@1:2000
+	run post /generate "$ASK"
+	[ "$status" -eq 56 ]
+	python3 - "$PORT" 3>&- <<-'END'
+		import socket, sys, time
+		s = socket.socket()
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+		s.bind(("127.0.0.1", int(sys.argv[1])))
+		s.listen(1)
+		time.sleep(3)
+	END
+	until_health 200
+	grep -q "^e3-sim: 127.0.0.1 port $PORT: Address already in use$" "$T/err"
+}
+
 @test "loading from the start, then not" {
 	serve --fault loading@0:4000
 	[[ "$(curl -s "$U/health" | jq -r .error.message)" = "Loading model" ]]
