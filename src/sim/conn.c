@@ -30,12 +30,19 @@
 
 /* ---- jobs ---- */
 
+/* Only between two requests: a client may be slow to send or to read, or stopped. */
+static void idle_after(struct MHD_Connection *conn, unsigned seconds)
+{
+	(void)MHD_set_connection_option(conn, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
 static struct job *job_new(struct sim *s, struct MHD_Connection *conn, const char *method)
 {
 	struct job *j = xcalloc(1, sizeof(*j));
 	const union MHD_ConnectionInfo *info =
 	    MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
 
+	idle_after(conn, 0);
 	j->sim = s;
 	j->conn = conn;
 	j->fd = info ? info->connect_fd : -1;
@@ -139,12 +146,13 @@ static void completed(
 	struct sim *s = ctx;
 	struct job *j = *slot;
 
-	(void)conn;
 	*slot = NULL;
 	if (!j)
 		return;
-	if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+	if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK) {
+		idle_after(conn, IDLE_SECONDS);
 		engine_after_reply(s, j);
+	}
 	job_free(s, j);
 }
 

@@ -307,6 +307,29 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	until_metric sglang:num_running_reqs 0
 }
 
+@test "a client that is slow to send and to read is not cut off, an idle one is" {
+	serve --fault big-body=1:30000000
+	python3 - "$PORT" 3>&- <<-'END'
+		import socket, sys, time
+		body = b'{"text":"a"}'
+		head = b"POST /generate HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
+		sender, reader = (socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in "ab")
+		sender.sendall(head + body[:3])
+		reader.sendall(head + body)
+		time.sleep(7)
+		sender.sendall(body[3:])
+		for s in sender, reader:
+		    n = 0
+		    while n < 30000000:
+		        got = len(s.recv(1 << 20))
+		        assert got, "cut after %d bytes" % n
+		        n += got
+		s.settimeout(20)
+		while s.recv(1 << 20):
+		    pass
+	END
+}
+
 @test "the first signal drains, the second does not wait" {
 	serve --latency 3000
 	post /generate '{"text":"a"}' >"$T/answer" & client=$!
