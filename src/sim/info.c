@@ -31,7 +31,6 @@ static void health(struct sim *s, struct job *j)
 
 	fault_draw(&s->plan, ++s->count.health, &j->faults);
 	fault_draw(&s->plan, 0, &f);
-	memset(&f.on[F_HEALTH + 1], 0, sizeof(f.on) - F_HEALTH - 1);
 	if (s->draining || j->faults.on[F_HEALTH] || f.on[F_HEALTH])
 		reply_error(s, j, 503, "not healthy");
 	else
@@ -150,11 +149,14 @@ static void metrics(struct sim *s, struct job *j)
 	    {"e3sim:slot_microseconds_total", "counter", slot_ns / 1000},
 	    {"e3sim:uptime_microseconds", "counter", (now - s->opened_at) / 1000},
 	};
+	/* no server has both: who adds up what there is would count twice */
+	const char *others = s->opt->api == SIM_VLLM ? "sglang:" : "vllm:";
 	struct buf *b = json(j);
 
 	j->reply.type = "text/plain; version=0.0.4";
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		metric(b, all[i].name, all[i].kind, all[i].v);
+		if (strncmp(all[i].name, others, strlen(others)) != 0)
+			metric(b, all[i].name, all[i].kind, all[i].v);
 }
 
 /* ---- what changes something ---- */

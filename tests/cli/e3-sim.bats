@@ -83,6 +83,14 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	[ "$(curl -s -o /dev/null -w '%{http_code}' "$U/abort_request")" = 405 ]
 }
 
+@test "the metrics are those of one server" {
+	serve
+	[ "$(curl -s "$U/metrics" | grep -o '^[a-z0-9]*:' | sort -u | xargs)" = "e3sim: sglang:" ]
+	stop
+	serve --api vllm
+	[ "$(curl -s "$U/metrics" | grep -o '^[a-z0-9]*:' | sort -u | xargs)" = "e3sim: vllm:" ]
+}
+
 @test "--api leaves only that server's endpoints" {
 	serve --api vllm
 	[ "$(status /generate "$ASK")" = 404 ]
