@@ -75,6 +75,9 @@ static int finish(const struct sim *s)
 	    (unsigned long long)s->count.requests, (unsigned long long)s->count.done,
 	    (unsigned long long)s->count.tokens, (unsigned long long)s->count.aborted,
 	    (unsigned long long)s->count.gone, (unsigned long long)s->count.peak);
+	if (s->count.refused > 0)
+		prog_warn("%llu connections cut: there were not enough open files",
+		    (unsigned long long)s->count.refused);
 	return EXIT_DONE;
 }
 

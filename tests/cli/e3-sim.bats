@@ -582,6 +582,18 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	until_metric sglang:num_aborted_requests_total 10000
 }
 
+@test "clients that are cut for want of descriptors are told of" {
+	ulimit -n 80
+	serve --fault stall=1
+	python3 - "$PORT" 3>&- <<-'END'
+		import select, socket, sys
+		clients = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(60)]
+		assert select.select(clients, [], [], 20)[0]
+	END
+	stop
+	grep -q '^e3-sim: [0-9]* connections cut: there were not enough open files$' "$T/err"
+}
+
 @test "misuse exits 2, what can't be opened exits 1" {
 	for o in "" "--model" "--model $MODEL --port 70000" "--model $MODEL --api x" \
 		"--model $MODEL --latency -1" "--model $MODEL --call-rate 2" "--model $MODEL --mode" \
