@@ -149,12 +149,15 @@ static void add_options(struct buf *b, const struct serve_sampling *s)
 	}
 }
 
-static int given_twice(const struct serve_sampling *s, struct span key)
+static int is_given(const struct serve_plan *p, struct span key)
 {
-	return (span_eq(key, "temperature") && !isnan(s->temperature)) ||
-	       (span_eq(key, "top_p") && !isnan(s->top_p)) ||
-	       (span_eq(key, "min_p") && !isnan(s->min_p)) ||
-	       (span_eq(key, "top_k") && s->top_k != SERVE_UNSET);
+	struct lax in = {p->sampling.data + 1, p->sampling.data + p->sampling.len};
+	struct span given, val;
+
+	while (lax_member(&in, &given, &val))
+		if (given.n == key.n && memcmp(given.p, key.p, key.n) == 0)
+			return 1;
+	return 0;
 }
 
 static int check_extra(const struct serve_plan *p, struct span key, struct err *e)
@@ -162,12 +165,13 @@ static int check_extra(const struct serve_plan *p, struct span key, struct err *
 	if (LISTED(key, reserved))
 		return err_set(
 		    e, "config", "--extra: %.*s is not for --extra to set", (int)key.n, key.p);
-	if (given_twice(&p->opt.sampling, key))
-		return err_set(
-		    e, "config", "--extra: %.*s is given by an option too", (int)key.n, key.p);
+	if (is_given(p, key))
+		return err_set(e, "config", "--extra: %.*s is given twice, here or by an option",
+		    (int)key.n, key.p);
 	return 0;
 }
 
+/* SGLang's object of parameters, which stand at the top of a request on the other routes. */
 static int add_inner(struct serve_plan *p, struct span object, struct err *e)
 {
 	struct span key, val;
@@ -179,8 +183,7 @@ static int add_inner(struct serve_plan *p, struct span object, struct err *e)
 	while (lax_member(&in, &key, &val)) {
 		if (check_extra(p, key, e) < 0)
 			return -1;
-		if (routes[p->opt.route].nested)
-			add_member(&p->inner, key, val);
+		add_member(&p->inner, key, val);
 		add_member(&p->sampling, key, val);
 	}
 	return 0;
@@ -198,9 +201,7 @@ static int add_extra(struct serve_plan *p, const char *extra, struct err *e)
 		struct span key = r.m[i].key, val = r.m[i].val;
 
 		if (span_eq(key, "sampling_params")) {
-			rc = add_inner(p, val, e); /* recorded in the same way by each route */
-			if (!nested)
-				add_member(&p->fixed, key, val);
+			rc = add_inner(p, val, e);
 		} else if ((rc = check_extra(p, key, e)) == 0) {
 			add_member(nested && LISTED(key, sglang_sampling) ? &p->inner : &p->fixed,
 			    key, val);

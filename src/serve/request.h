@@ -56,9 +56,9 @@ struct serve_plan_opt {
 
 struct serve_plan;
 
-/* Refuses an extra that is no object, or sets what is the program's own to set (the prompt, the
- * model, the number of tokens, streaming, request ids). Extra sampling parameters go where the
- * route wants them: into sampling_params for SGLang. */
+/* Refuses an extra that is no object, sets a member twice, or what is the program's own to set (the
+ * prompt, the model, the number of tokens, streaming, request ids). Extra sampling parameters go
+ * where the route wants them: into sampling_params for SGLang, to the top for the others. */
 struct serve_plan *serve_plan_open(const struct serve_plan_opt *opt, struct err *e);
 void serve_plan_close(struct serve_plan *p);
 /* What was asked for, as a JSON object with SGLang's names, the same for every route. */

@@ -52,6 +52,12 @@ static void bodies(void **state)
 		"{\"prompt\":[1,22,333],\"max_tokens\":8,\"model\":\"m\\\"x\","
 		"\"return_token_ids\":true,\"seed\":7,\"request_id\":\"r-1\"}",
 		"{\"max_new_tokens\":8,\"seed\":7}"},
+	    {"vllm has SGLang's parameters at the top",
+		{API_VLLM, ROUTE_COMPLETIONS, "m", UNSET, 0,
+		    "{\"sampling_params\":{\"min_p\":0.1},\"seed\":7}"},
+		"{\"prompt\":[1,22,333],\"max_tokens\":8,\"min_p\":0.1,\"model\":\"m\",\"seed\":7,"
+		"\"request_id\":\"r-1\"}",
+		"{\"max_new_tokens\":8,\"min_p\":0.1,\"seed\":7}"},
 	    {"llama.cpp",
 		{API_LLAMACPP, ROUTE_LLAMACPP, NULL, {8, 0, NAN, NAN, SERVE_UNSET}, 1, NULL},
 		"{\"prompt\":[1,22,333],\"n_predict\":8,\"temperature\":0.0,"
@@ -126,7 +132,10 @@ static void refused_extras(void **state)
 {
 	static const char *const table[] = {"[]", "{", "{\"stream\":true}", "{\"model\":\"x\"}",
 	    "{\"max_tokens\":1}", "{\"sampling_params\":{\"max_new_tokens\":1}}",
-	    "{\"sampling_params\":1}", "{\"n\":2}", "{\"temperature\":1}", "{\"rid\":\"\"}"};
+	    "{\"sampling_params\":1}", "{\"stop\":1,\"stop\":2}",
+	    "{\"sampling_params\":{\"seed\":1},\"seed\":2}",
+	    "{\"sampling_params\":{\"top_p\":1,\"top_p\":1}}", "{\"n\":2}", "{\"temperature\":1}",
+	    "{\"rid\":\"\"}"};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(table); i++) {
