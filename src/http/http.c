@@ -383,7 +383,6 @@ int http_check_url(const char *url, struct err *e)
 	    {CURLUPART_USER, "a user name"},
 	    {CURLUPART_PASSWORD, "a password"},
 	    {CURLUPART_QUERY, "a query"},
-	    {CURLUPART_FRAGMENT, "a fragment"},
 	};
 	CURLU *u = curl_url(); /* the URL itself is not repeated: it may hold a secret */
 	char *part = NULL;
@@ -401,6 +400,9 @@ int http_check_url(const char *url, struct err *e)
 		rc = err_set(e, "config", "a server's URL may not hold %s", refused[i].what);
 	}
 	curl_url_cleanup(u);
+	/* of an empty one libcurl says nothing, and drops the path that is put behind it */
+	if (rc == 0 && strchr(url, '#'))
+		rc = err_set(e, "config", "a server's URL may not hold a fragment");
 	return rc;
 }
 

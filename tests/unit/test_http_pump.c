@@ -406,6 +406,8 @@ static void urls(void **state)
 	    {"http://user:pass@host/", 0},
 	    {"http://host/?a=1", 0},
 	    {"http://host/#x", 0},
+	    {"http://host/#", 0},
+	    {"http://host/?", 0},
 	    {"http://", 0},
 	    {"", 0},
 	};
