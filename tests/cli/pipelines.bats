@@ -140,6 +140,17 @@ again() {
 	[ "$output" = "report: there is no $T/none: nothing is made yet" ]
 }
 
+@test "a folder with a blank in its name is refused: make would take it for two" {
+	stubs
+	mkdir "$T/a b"
+	run reference OUT="$T/a b"
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"OUT=$T/a b: make can't do with blanks in the names of files and folders"* ]]
+	run reference RAW="$T/a b" MODEL="$T/c d" -n
+	[[ "$output" == *"MODEL=$T/c d RAW=$T/a b: make can't"* ]]
+	[ -z "$(ls "$T/a b")" ]
+}
+
 @test "raw rows may be several files, compressed too" {
 	stubs
 	mkdir -p "$T/raw/A1_deepswekimi"
@@ -229,6 +240,16 @@ again() {
 	again MODEL="$T/model" "$T/out/prepared/B1_glaive/tokenized_data.jsonl" >/dev/null
 	mv "$T/model" "$T/else"
 	[ -z "$(again MODEL="$T/model" "$T/out/prepared/B1_glaive/tokenized_data.jsonl")" ]
+}
+
+@test "a full disk does not make the answers' own tokenizer another one" {
+	own_rows
+	cp -r pipelines/demo/model "$T/model"
+	FAIL=B1_glaive/answers again MODEL="$T/model" short | grep -q Error
+	# nothing can be written
+	(ulimit -f 0; reference DATASETS="$T/datasets" RAW="$T/raw" MODEL="$T/model" short 2>&1) | grep -q "File size limit"
+	reference DATASETS="$T/datasets" RAW="$T/raw" MODEL="$T/model" short >/dev/null
+	[ "$(head -n 1 "$T/out/prepared/B1_glaive/answers.jsonl" | jq -r .by)" = half ]
 }
 
 @test "answers of two datasets by two models are refused" {
