@@ -348,6 +348,20 @@ again() {
 	[ "$(reference SHARDS=2 -n | grep -c e3-)" = 0 ]
 }
 
+@test "shards: all that is to be had on one machine is its own shard, then the others' are waited for" {
+	stubs
+	run reference -j4 SHARDS=2 SHARD=1
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"B1_glaive/answers.0-2.jsonl: is for another machine to make, with SHARD=0"* ]]
+	[ "$(grep -c '^end e3-infer .*answers.1-2.jsonl$' "$T/log")" -eq 8 ]
+	[ "$(grep -c '^begin e3-infer' "$T/log")" -eq 8 ]
+	# the last one goes on
+	reference -j4 SHARDS=2 SHARD=0 >/dev/null
+	[ -e "$T/out/merged.jsonl" ]
+	[ -e "$T/out/states.0-2/index.jsonl" ]
+	[ ! -e "$T/out/states.1-2" ]
+}
+
 @test "slurm: jobs in order, arrays of shards, and what a task runs" {
 	mkdir "$T/bin"
 	cat >"$T/bin/sbatch" <<-'END'
@@ -427,6 +441,39 @@ again() {
 	run pipelines/100k/status "$T/nowhere" pipelines/100k/datasets.tsv
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"requests  0 of 83288"* ]]
+}
+
+@test "status and report count one number of shards, and tell of another" {
+	d=$T/out/prepared/B1_glaive
+	mkdir -p "$d" "$T/out/states" "$T/out/states.0-2" "$T/out/states.1-2"
+	printf 'B1_glaive\tprompt\tshort\t100\tx\ty\n' >"$T/table"
+	touch "$d/prompts.jsonl" "$d/answers.jsonl"
+	echo '{"out":100}' >"$d/prep.stats.json"
+	echo '{"out":40,"resumed":0}' >"$d/infer.stats.json"
+	seq 3 >"$d/infer.rejects.jsonl"
+	touch "$d/answers.0-2.jsonl" "$d/tokenized_data.0-2.jsonl"
+	echo '{"out":30,"resumed":0}' >"$d/infer.0-2.stats.json"
+	echo '{"out":29,"counts":{"tokens":2900,"supervised":290}}' >"$d/tokenize.0-2.stats.json"
+	seq 20 >"$d/answers.1-2.jsonl.part"
+	seq 5 >"$T/out/states/index.jsonl"
+	seq 2 >"$T/out/states.0-2/index.jsonl"
+	seq 2 >"$T/out/states.1-2/index.jsonl.part"
+	run pipelines/100k/status "$T/out" "$T/table"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"B1_glaive            short       100      100        40  43%        3        -            -      -"* ]]
+	[[ "$output" == *"states    5 of 0 records"* ]]
+	[[ "$output" == *"not counted: what is in another number of SHARDS than 1, such as $d/answers.0-2.jsonl" ]]
+	run pipelines/100k/status "$T/out" "$T/table" 2
+	[[ "$output" == *"B1_glaive            short       100      100       50+  50%        0       29         2900    10%"* ]]
+	[[ "$output" == *"states    4 of 0 records"* ]]
+	[[ "$output" == *"SHARDS than 2, such as $d/answers.jsonl" ]]
+	stubs
+	reference DATASETS="$T/table" SHARDS=2 report >"$T/said"
+	grep -q 'answers .* 50.0 % .* 50 of 100 requests' "$T/said"
+	rm -r "$d"/*answers.jsonl "$T/out/states"
+	run reference DATASETS="$T/table" SHARDS=2 status
+	[[ "$output" == *"50+  50%"* ]]
+	[[ "$output" != *"not counted"* ]]
 }
 
 @test "status: what can't be read is a failure" {
