@@ -40,7 +40,7 @@ Q       = $(if $(V),,@)
 say     = @$(if $(V),:,printf '  %-4s %s\n') # one short line a file, unless V=1
 OPT     = -O3 -g
 WARN    = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion -Werror
-ALL_CFLAGS = -std=c17 -ffile-prefix-map=$(CURDIR)=. -D_POSIX_C_SOURCE=200809L -Isrc $(OPT) $(WARN) $(SAN) -pthread $(CFLAGS)
+ALL_CFLAGS = -std=c17 '-ffile-prefix-map=$(CURDIR)=.' -D_POSIX_C_SOURCE=200809L -Isrc $(OPT) $(WARN) $(SAN) -pthread $(CFLAGS)
 ALL_LDFLAGS = $(SAN) -pthread -Wl,--as-needed $(LDFLAGS)
 LIBS    = -lcurl -lmicrohttpd -ljansson -lzstd -lxxhash -lm
 
@@ -56,7 +56,7 @@ FUZZ    = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 all: $(PROGRAMS:%=$(BIN)/%)
 
 # Run only where the processor has them: bpe/window.c.
-ifeq ($(firstword $(subst -, ,$(shell $(CC) -dumpmachine))),x86_64)
+ifeq ($(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null))),x86_64)
 $(BUILD)/obj/bpe/window_avx2.o: VECTORS = -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt
 $(BUILD)/obj/bpe/window_avx512.o: VECTORS = -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt -mavx512f \
     -mavx512bw -mavx512vl -mavx512vbmi2
@@ -104,7 +104,7 @@ tests: all $(UNIT) $(FUZZ:%=$(BUILD)/fuzz/%)
 
 check: deps-check
 	@$(MAKE) --no-print-directory -j2 tests
-	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run
+	@E3_BIN='$(abspath $(BIN))' E3_BUILD='$(abspath $(BUILD))' E3_SHARED=$(E3_SHARED) tests/run
 
 check-asan: deps-check
 	@$(MAKE) --no-print-directory BUILD=build/asan OPT="-O1 -g -fno-omit-frame-pointer" \
@@ -115,25 +115,25 @@ check-tsan: deps-check
 
 check-valgrind: deps-check
 	@$(MAKE) --no-print-directory -j2 tests
-	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) \
+	@E3_BIN='$(abspath $(BIN))' E3_BUILD='$(abspath $(BUILD))' E3_SHARED=$(E3_SHARED) \
 	    E3_WRAP="valgrind -q --error-exitcode=99 --leak-check=full" tests/run unit
 
 check-chaos: deps-check
 	@$(MAKE) --no-print-directory -j2 all
-	@E3_BIN=$(abspath $(BIN)) tests/fault/infer-chaos 1000
-	@E3_BIN=$(abspath $(BIN)) tests/fault/extract-chaos 500
+	@E3_BIN='$(abspath $(BIN))' tests/fault/infer-chaos 1000
+	@E3_BIN='$(abspath $(BIN))' tests/fault/extract-chaos 500
 
 check-tokenizer: deps-check
 	@$(MAKE) --no-print-directory -j2 all oracle-drivers
-	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/oracle/bpe-all
+	@E3_BIN='$(abspath $(BIN))' E3_BUILD='$(abspath $(BUILD))' E3_SHARED=$(E3_SHARED) tests/oracle/bpe-all
 
 check-vllm: deps-check
 	@$(MAKE) --no-print-directory -j2 all
-	@E3_BIN=$(abspath $(BIN)) tests/oracle/vllm
+	@E3_BIN='$(abspath $(BIN))' tests/oracle/vllm
 
 check-oracle: deps-check
 	@$(MAKE) --no-print-directory -j2 all oracle-drivers
-	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/run oracle
+	@E3_BIN='$(abspath $(BIN))' E3_BUILD='$(abspath $(BUILD))' E3_SHARED=$(E3_SHARED) tests/run oracle
 
 check-all:
 	@tests/all check check-asan check-tsan check-valgrind check-oracle check-tokenizer check-vllm check-chaos bench
@@ -160,21 +160,21 @@ $(BUILD)/engine/%: tests/fuzz/%.c $(BUILD)/libe3.a
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)/libe3.a $(LIBS)
 
 bench: all
-	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/bench/run
+	@E3_BIN='$(abspath $(BIN))' E3_BUILD='$(abspath $(BUILD))' E3_SHARED=$(E3_SHARED) tests/bench/run
 
 bench-tokenizer: all
-	@E3_BIN=$(abspath $(BIN)) E3_BUILD=$(abspath $(BUILD)) E3_SHARED=$(E3_SHARED) tests/bench/run tokenizer
+	@E3_BIN='$(abspath $(BIN))' E3_BUILD='$(abspath $(BUILD))' E3_SHARED=$(E3_SHARED) tests/bench/run tokenizer
 
 # ---- the flow ----
 
 demo: deps
 	@$(MAKE) --no-print-directory -j2 all
-	@E3_BIN=$(abspath $(BIN)) pipelines/demo/run
+	@E3_BIN='$(abspath $(BIN))' pipelines/demo/run
 
 # The same on the shared sample rows with a real tokenizer and template.
 demo-real: deps
 	@$(MAKE) --no-print-directory -j2 all
-	@E3_BIN=$(abspath $(BIN)) DEMO_OUT=demo-out-real DEMO_MODEL=$(E3_SHARED)/models/kimi-k2.5 \
+	@E3_BIN='$(abspath $(BIN))' DEMO_OUT=demo-out-real DEMO_MODEL=$(E3_SHARED)/models/kimi-k2.5 \
 	    DEMO_RAW=$(E3_SHARED)/raw DEMO_DRAFT=32000 pipelines/demo/run
 
 deps:

@@ -146,3 +146,16 @@ installed() {
 	[[ "$output" == *"    ok 2 - knows_the_folder # SKIP no E3_SHARED/models/kimi-k2.5"* ]]
 	[[ "$output" == *" 0 failed, 7 skipped" ]]
 }
+
+@test "it builds in a folder with a blank in its name, and says nothing of a compiler that is still to come" {
+	mkdir "$T/a b"
+	cp Makefile "$T/a b"
+	ln -s "$PWD/src" "$T/a b/src"
+	cd "$T/a b"
+	make -s build/release/obj/base/clock.o
+	run make CC=nowhere help
+	[ "$status" = 0 ]
+	[[ "$output" != *nowhere* ]]
+	run make -n demo
+	[[ "$output" == *"E3_BIN='$PWD/bin' pipelines/demo/run"* ]]
+}

@@ -612,6 +612,15 @@ real() { # OUT MAKE'S...
 	[ "$(cat "$T"/again/*.json* | sha256sum)" = "$sum" ]
 }
 
+@test "a rehearsal names the program that it lacks" {
+	mkdir "$T/bin"
+	ln -s "$(command -v dirname)" "$T/bin"
+	PATH=$T/bin run /bin/bash pipelines/100k/rehearse "$T/r"
+	[ "$status" -eq 1 ]
+	[ "$output" = "rehearse: no python3: apt-get install python3" ]
+	[ ! -e "$T/r" ]
+}
+
 @test "a rehearsal whose results can't be summed is a failure" {
 	printf '#!/bin/sh\nexit 1\n' >"$T/sha256sum"
 	chmod +x "$T/sha256sum"
