@@ -78,11 +78,11 @@ static void read_some(struct run *r)
 
 /* ---- starting ---- */
 
+/* Those over the budget come behind all that is fresh: one by one they would take days. */
 static int retry_allowed(const struct run *r, const struct item *it)
 {
-	if (it->attempts == 0 || pace_retry_allowed(r->n.retries, r->n.requests))
-		return 1;
-	return r->queue.fresh.n == 0 && r->flying == NULL; /* nothing else to do */
+	return it->attempts == 0 || pace_retry_allowed(r->n.retries, r->n.requests) ||
+	       r->queue.fresh.n == 0;
 }
 
 /* The next that has waited long enough; those that may not go yet are put off, so that they do not

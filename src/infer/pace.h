@@ -13,7 +13,8 @@ uint64_t pace_jitter(uint64_t *random, double max_ms);
  * at most PACE_MAX_MS. */
 uint64_t pace_backoff(uint64_t *random, double first_ms, unsigned attempts);
 
-/* Whether one more retry keeps them within a tenth of the requests, and 10. */
+/* Whether one more retry keeps them within a tenth of the requests, and 10; those over it wait until
+ * there is nothing else to send. */
 int pace_retry_allowed(uint64_t retries, uint64_t requests);
 
 #endif

@@ -152,6 +152,17 @@ stops() {
 	[ "$late" -ge 30 ]
 }
 
+@test "transient: retries that wait go together when no new record is left to send" {
+	rows 60 >in
+	serve $(seq 3 2 57 | sed 's/.*/--fault 500@&/') --fault stall@62-99
+	infer --concurrency 60 -o out in 2>err &
+	I=$!
+	begun
+	tells ': up, 28 of 60 in flight, 32 ok, 28 failed, 0 outages'
+	kill -9 $I
+	wait $I || true
+}
+
 # ---- unparsable ----
 
 @test "unparsable: cut, HTML, no HTTP, another 2xx, a header too long, failed checks: tried again" {

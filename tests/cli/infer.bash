@@ -80,9 +80,10 @@ said() {
 	false
 }
 
-# tells TEXT - asks the run I for its state until err has it
+# tells TEXT - asks the run I for its state until err has it, for a minute
 tells() {
-	while kill -USR1 "$I"; do
+	for _ in $(seq 600); do
+		kill -USR1 "$I"
 		sleep 0.1
 		grep -q "$1" err && return
 	done
