@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,15 +164,34 @@ static void add(struct run *r, char *url)
 		r->host[r->nhosts++].url = url;
 }
 
-int hosts_open(struct run *r, struct err *e)
+void hosts_open(struct run *r)
 {
 	r->host = xcalloc(r->o->servers.n, sizeof(*r->host));
 	for (size_t i = 0; i < r->o->servers.n; i++)
 		add(r, http_base_url(r->o->servers.v[i]));
+}
+
+/* For the manifest. */
+static void name_server(struct run *r)
+{
+	const struct serve_facts *f = &r->host[0].facts;
+	struct setinfo *set = &r->plan.set;
+
+	snprintf(set->server_version, sizeof(set->server_version), "%s", f->version);
+	snprintf(set->weight_version, sizeof(set->weight_version), "%s", f->weight_version);
+	snprintf(set->model, sizeof(set->model), "%s", f->model[0] ? f->model : f->served);
+}
+
+int hosts_ask(struct run *r, struct err *e)
+{
+	if (r->asked)
+		return 0;
 	for (size_t i = 0; i < r->nhosts; i++)
 		if (ask(r, &r->host[i], e) < 0 || check_alike(&r->host[0], &r->host[i], e) < 0)
 			return -1;
-	return 0;
+	r->asked = 1;
+	name_server(r);
+	return r->resuming ? setinfo_same(&r->old, &r->plan.set, e) : 0;
 }
 
 void hosts_close(struct run *r)

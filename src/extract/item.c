@@ -87,10 +87,26 @@ static int carried(struct run *r, struct item *it)
 	return 1;
 }
 
-/* A record that needs no server: sets its verdict and returns 0. */
+/* Whether the servers take so long a record: 1; 0, its verdict is set; -1. */
+static int fits(struct run *r, struct item *it, struct err *e)
+{
+	int64_t context;
+
+	if (hosts_ask(r, e) < 0)
+		return -1;
+	context = hosts_context(r);
+	if (context <= 0 || it->ids.n + 1 <= (uint64_t)context)
+		return 1;
+	flow_reject(it->job, "long",
+	    "input_ids: %zu tokens and one more are over the server's %lld", it->ids.n,
+	    (long long)context);
+	return 0;
+}
+
+/* A record that needs no server: sets its verdict and returns 0; 1 for one to be sent, or -1. */
 static int judge(struct run *r, struct item *it, struct err *e)
 {
-	int64_t context = hosts_context(r), vocab = r->plan.config.vocab_size;
+	int64_t vocab = r->plan.config.vocab_size;
 	size_t at;
 	int done;
 
@@ -117,13 +133,7 @@ static int judge(struct run *r, struct item *it, struct err *e)
 		    (int)it->ids.v[at], (long long)vocab);
 		return 0;
 	}
-	if (context > 0 && it->ids.n + 1 > (uint64_t)context) {
-		flow_reject(it->job, "long",
-		    "input_ids: %zu tokens and one more are over the server's %lld", it->ids.n,
-		    (long long)context);
-		return 0;
-	}
-	return 1;
+	return fits(r, it, e);
 }
 
 int item_next(struct run *r, struct err *e)

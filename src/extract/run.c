@@ -174,7 +174,7 @@ static void loop(struct run *r)
 		if (rc == 0 && work_left(r))
 			rc = turn(r, &e);
 		/* what is under way is waited for: a server may not survive a client that leaves */
-		if (rc < 0)
+		if (rc < 0 && strcmp(e.class, "stopped") != 0)
 			run_fail(r, &e);
 		run_interrupted(r, &e); /* also where the input has ended: by the same Ctrl-C */
 		show(r, p);
@@ -191,17 +191,6 @@ static size_t pool_threads(const struct extract_opts *o)
 	size_t n = o->flow.threads ? (size_t)o->flow.threads : pipe_processors();
 
 	return o->flow.threads || n > THREADS_LEAST ? n : THREADS_LEAST;
-}
-
-/* For the manifest. */
-static void name_server(struct run *r)
-{
-	const struct serve_facts *f = &r->host[0].facts;
-	struct setinfo *set = &r->plan.set;
-
-	snprintf(set->server_version, sizeof(set->server_version), "%s", f->version);
-	snprintf(set->weight_version, sizeof(set->weight_version), "%s", f->weight_version);
-	snprintf(set->model, sizeof(set->model), "%s", f->model[0] ? f->model : f->served);
 }
 
 static int open_all(struct run *r, struct err *e)
@@ -224,9 +213,12 @@ static int open_all(struct run *r, struct err *e)
 	flow.progress = 0;
 	r->flow = flow_open(extract_prog.name, &flow, e);
 	r->http = r->flow ? http_open(&http, e) : NULL;
-	if (!r->http || hosts_open(r, e) < 0)
+	if (!r->http)
 		return -1;
-	name_server(r);
+	hosts_open(r);
+	/* a run that goes on may have nothing to send: see item.c */
+	if (!o->resume && hosts_ask(r, e) < 0)
+		return -1;
 	if (resume_open(r, e) < 0 || sweep_begin(r, e) < 0)
 		return -1;
 	if (o->resume && o->flow.rejects && !o->retry_rejects &&

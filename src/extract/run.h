@@ -107,6 +107,7 @@ struct run {
 	struct pool *pool;
 	struct host *host;
 	size_t nhosts;
+	int asked; /* they were, and are alike */
 	int signals, out_lock;
 	char mine[24]; /* how the ids of this set's requests begin, whatever run they are of */
 	char tag[9];   /* makes them unique among runs */
@@ -156,7 +157,10 @@ void item_bad(struct item *it, const struct err *e);
 int item_permanent(const struct err *why);
 
 /* host.c */
-int hosts_open(struct run *r, struct err *e);
+void hosts_open(struct run *r);
+/* What they say of themselves, once, and whether they serve the set's model: before the first record
+ * that is to be sent. A run that finds all done asks nobody. */
+int hosts_ask(struct run *r, struct err *e);
 void hosts_close(struct run *r);
 struct host *host_choose(struct run *r);
 void host_down(struct run *r, struct host *h, const char *why);

@@ -342,6 +342,27 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	[ "$(jq -r .records "$T/seed/manifest.json")" = 20 ]
 }
 
+@test "--resume asks the servers when the first record is to be sent, and not before" {
+	serve
+	records 5 >"$T/in"
+	echo '{"id":"empty","input_ids":[1],"loss_mask":[0]}' >>"$T/in"
+	extract seed "$T/in"
+	stop
+	touch -d '1 hour ago' "$T/seed.idx"
+	extract seed --resume "$T/in" # nothing is: this one has no supervised token
+	[ "$T/seed.idx" -nt "$T/in" ]
+	records 6 >"$T/in"
+	run extract seed --resume "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == "e3-extract: $U/v1/models: "* ]]
+	[ "$(wc -l <"$T/seed.idx")" -eq 5 ]
+	[ ! -e "$T/seed.idx.part" ]
+	# a set of which there is nothing yet is not begun
+	run extract compact --resume "$T/in"
+	[ "$status" -eq 1 ]
+	[ -z "$(find "$T/compact"* -type f)" ]
+}
+
 @test "--resume: other settings are refused, whether or not there is anything left to send" {
 	serve
 	records 5 >"$T/in"
@@ -736,8 +757,10 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	[ "$S" -eq 143 ]
 	# a server that does not answer
 	kill -STOP $PID
-	e3-extract "${ARGS[@]}" --resume "$T/in" 2>"$T/err" 3>&- &
+	records 6 >"$T/more"
+	e3-extract "${ARGS[@]}" --resume "$T/more" 2>"$T/err" 3>&- &
 	started $!
+	sleep 0.2
 	kill -TERM $!
 	ended $!
 	kill -CONT $PID
