@@ -3,7 +3,8 @@
  * A template that leaves out a turn's reasoning, its content or a call would teach a shortened
  * answer. The characters of a string are known in the rendering by their origin; white space at
  * edges and think tags may have been taken off, nothing else. Where a template computes with the
- * string, so that its characters have no origin any more, its text is looked for. A layout that is
+ * string, so that its characters have no origin any more, its text is looked for among those that
+ * have none: the same word in another string of the rendering is not this one. A layout that is
  * built in computes with none. */
 #include <string.h>
 
@@ -120,9 +121,21 @@ static size_t occurrences(struct chat_prep *p, struct span text, struct span wha
 	return n;
 }
 
-static struct span bytes_of(const struct jinja_out *text)
+/* The same among the characters that no other string has. */
+static size_t computed(
+    struct chat_prep *p, const struct jinja_out *text, uint32_t origin, struct span what)
 {
-	return (struct span){text->text.data, text->text.len};
+	size_t n = 0, from = 0, at = 0;
+
+	for (size_t r = 0; r < text->nruns; at = text->runs[r++].end) {
+		const struct jinja_run *run = &text->runs[r];
+
+		if (run->origin == 0 || run->origin == origin)
+			continue;
+		n += occurrences(p, (struct span){text->text.data + from, at - from}, what);
+		from = run->end;
+	}
+	return n + occurrences(p, (struct span){text->text.data + from, at - from}, what);
 }
 
 static int holds(
@@ -136,7 +149,7 @@ static int holds(
 		return 0;
 	if (p->t->native)
 		return all_there(p, text, origin, want);
-	return all_there(p, text, origin, some) || occurrences(p, bytes_of(text), some) > 0;
+	return all_there(p, text, origin, some) || computed(p, text, origin, some) > 0;
 }
 
 int chat_has_text(const struct jval *content)
@@ -196,7 +209,7 @@ static int call_held(
 
 		same += span_same(other->u.s, name->u.s) != 0;
 	}
-	return occurrences(p, bytes_of(text), name->u.s) >= same;
+	return computed(p, text, name->origin, name->u.s) >= same;
 }
 
 static int is_off(const struct jval *kwargs, const char *key)

@@ -60,6 +60,9 @@ static const char *const names[] = {"<|im_end|>", "<|im_start|>", "<think>", "</
 	"{{ m.content }}<|im_end|>{% endif %}{% endfor %}"                       \
 	"{% if add_generation_prompt %}a:{% endif %}"
 
+/* Python's repr of a list: its characters are of no message. */
+#define COMPUTED "{% for m in messages %}{{ [m.content] }}<|im_end|>{% endfor %}"
+
 /* Content behind a think block; all of its parts; the first. */
 #define BEHIND_THINK \
 	"{% for m in messages %}{{ m.content.split('</think>')[-1] }}<|im_end|>{% endfor %}"
@@ -142,6 +145,14 @@ static const struct {
     {"lost call", KEEP, M(U("q") "," C("\"content\":\"x\",", "zap")), "lost", {0}},
     {"lost call, though <|im_end|> has its name in a word", KEEP,
 	M(U("q") "," C("\"content\":\"x\",", "end")), "lost", {0}},
+    {"lost call, though the content names it", KEEP,
+	M(U("q") "," C("\"content\":\"zap it\",", "zap")), "lost", {0}},
+    {"lost call, though the user names it", KEEP, M(U("zap it") "," C("\"content\":\"x\",", "zap")),
+	"lost", {.mask = MASK_ALL}},
+    {"lost reasoning, though the content is the same", KEEP, M(U("q") "," R("x", "x")), "lost",
+	{0}},
+    {"a string that the template computes with is looked for", COMPUTED, M(U("q") "," A("x")),
+	"1 ['q']<|im_end|>[['x']<|im_end|>]\n", {0}},
     {"blank reasoning is none", KEEP, M(U("q") "," R(" \\n", "x")),
 	"1 u:q<|im_end|>\na:[x<|im_end|>]\n", {0}},
     {"cut in its content", DROP, "{\"messages\":[" U("q") "," R("r", "x") CUT,
