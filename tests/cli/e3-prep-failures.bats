@@ -14,9 +14,9 @@ prep() {
 	e3-prep -q --dataset "$dataset" --rejects rejects --stats stats -o out "$@"
 }
 
-# holds FILTER [FILE]: the filter is true of the file's one object
+# holds FILTER [FILE]: the filter is true of the file's one object; jq -e is content with none
 holds() {
-	jq -e "$1" "${2:-out}" >/dev/null || {
+	[ "$(jq -r "$1" "${2:-out}")" = true ] || {
 		cat "${2:-out}"
 		return 1
 	}
