@@ -6,7 +6,8 @@
 #include "prep/walk.h"
 
 /* The members of a message that are read, under all names that they have in the sets. Of several
- * names for one thing the first with a value counts: converters pad messages with nulls. */
+ * names for one thing the first with a text counts: converters pad messages with nulls, or with
+ * empty strings. */
 enum {
 	ROLE,
 	FROM,
@@ -47,9 +48,13 @@ static void read_raw(struct raw *m, struct prep_walk *w)
 			}
 }
 
-/* Of the members first to last, the first with a value; `last` where there is none. */
+/* Of the members first to last, the first with more than an empty string, else the first with a
+ * value; `last` where there is none. */
 static int first_of(const struct raw *m, int first, int last)
 {
+	for (int i = first; i <= last; i++)
+		if (m->v[i].p && !span_eq(m->v[i], "\"\""))
+			return i;
 	while (first < last && !m->v[first].p)
 		first++;
 	return first;
@@ -174,19 +179,10 @@ static int read_weight(struct prep_row *r, const struct raw *raw, struct prep_ms
 	    raw->index, v.n < 40 ? (int)v.n : 40, v.p);
 }
 
-/* As first_of; one with a text goes before an empty one. */
-static int reasoning_of(const struct raw *m)
-{
-	for (int i = REASONING_CONTENT; i <= THINKING; i++)
-		if (m->v[i].p && !span_eq(m->v[i], "\"\""))
-			return i;
-	return first_of(m, REASONING_CONTENT, THINKING);
-}
-
 /* What an answer says of itself beside its text and its calls. */
 static int read_thought(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 {
-	int thought = reasoning_of(raw);
+	int thought = first_of(raw, REASONING_CONTENT, THINKING);
 	struct span v = raw->v[thought];
 
 	if (v.p && *v.p != '"' && r->rules->native)

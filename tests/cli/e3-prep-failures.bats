@@ -165,10 +165,12 @@ END
 	jq -se 'map(.messages[0].content) == ["a", "a", "a\nb"]' out
 }
 
-@test "of several columns for one thing the first with a text counts" {
+@test "of several columns, or members of a message, for one thing the first with a text counts" {
 	prep A2_kimik25 <<<'{"problem":"a","solution":"","answer":"b","thinking":"","reasoning":"why"}'
 	holds '.messages[1] | .content == "b" and .reasoning_content == "why"'
 	prep d --format problem <<<'{"problem":"a","solution":null,"answer":"","system":"","system_prompt":"s"}'
+	holds '[.messages[].content] == ["s", "a"]'
+	prep B8_sweagent <<<'{"trajectory":[{"role":"system","system_prompt":"s","text":""},{"from":"user","role":"","content":"","text":"a"},{"role":"ai","content":"","text":null}]}'
 	holds '[.messages[].content] == ["s", "a"]'
 }
 
