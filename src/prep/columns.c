@@ -196,6 +196,8 @@ int prep_read_answers(struct prep_row *r)
 	struct span v = rec_get(&r->rec, "answers");
 	int rc;
 
+	if (!v.p)
+		return prep_read_columns(r);
 	if (prep_system_column(r) < 0)
 		return -1;
 	rc = put_question(r);

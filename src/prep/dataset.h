@@ -19,7 +19,7 @@ enum prep_shape {
 	PREP_LIST,    /* a list of messages */
 	PREP_COLUMNS, /* a question and an answer in columns of their own */
 	PREP_FLAT,    /* glaive's flat text */
-	PREP_ANSWERS, /* a question and the calls that answer it */
+	PREP_ANSWERS, /* a question and, in "answers", the calls that answer it; without: columns */
 };
 
 struct prep_format {

@@ -165,6 +165,16 @@ END
 	jq -se 'map(.messages[0].content) == ["a", "a", "a\nb"]' out
 }
 
+@test "a query is answered by calls or, as in MetaMathQA, by a text" {
+	prep d --mode native <<-'END'
+		{"query":"a","response":"b","original_question":"c"}
+		{"query":"a","answers":"[{\"name\":\"f\",\"arguments\":{}}]","response":"b"}
+		{"query":"a"}
+	END
+	jq -se 'map(.messages[1] | [.content, (.tool_calls | length)]) == [["b", 0], ["", 1]]' out
+	holds '.reject.reason == "solution: missing"' rejects
+}
+
 @test "of several columns, or members of a message, for one thing the first with a text counts" {
 	prep A2_kimik25 <<<'{"problem":"a","solution":"","answer":"b","thinking":"","reasoning":"why"}'
 	holds '.messages[1] | .content == "b" and .reasoning_content == "why"'
