@@ -117,38 +117,50 @@ int prep_tools_column(struct prep_row *r)
 	return prep_tools(r, v, name);
 }
 
+/* Adds what belongs behind the question, each behind an LF. */
+static int add_more(struct prep_row *r, struct buf *more)
+{
+	for (const char *const *name = r->format->more; name && *name; name++) {
+		struct span v = rec_get(&r->rec, *name);
+
+		if (span_is_null(v) || span_eq(v, "\"\""))
+			continue;
+		if (*v.p != '"')
+			return err_set(
+			    r->e, "type", "%s: expected a string, not %s", *name, json_kind(v));
+		buf_addc(more, '\n');
+		json_str(more, v, NULL);
+		prep_note(r, "column \"%s\" is put behind the question", *name);
+	}
+	return 0;
+}
+
 /* The question, with what belongs behind it. As prep_list. */
 static int put_question(struct prep_row *r)
 {
-	const struct prep_format *f = r->format;
-	struct span v = rec_get(&r->rec, f->column), more = {0};
+	const char *column = r->format->column;
+	struct span v = rec_get(&r->rec, column), text;
+	struct buf *more = &r->text;
 	struct prep_text t;
-	struct span first, second;
 	char *both;
 
 	if (span_is_null(v))
-		return err_set(r->e, "missing", "%s: %s", f->column, v.p ? "null" : "missing");
+		return err_set(r->e, "missing", "%s: %s", column, v.p ? "null" : "missing");
 	if (*v.p == '[')
-		return prep_list(r, v, f->column);
+		return prep_list(r, v, column);
 	if (*v.p != '"')
-		return err_set(
-		    r->e, "type", "%s: expected a string, not %s", f->column, json_kind(v));
+		return err_set(r->e, "type", "%s: expected a string, not %s", column, json_kind(v));
 	t = prep_text_of(v);
-	if (f->more)
-		more = rec_get(&r->rec, f->more);
-	if (!span_is_null(more) && *more.p != '"')
-		return err_set(
-		    r->e, "type", "%s: expected a string, not %s", f->more, json_kind(more));
-	if (span_is_null(more) || more.n == 2)
-		return prep_put_text(r, PREP_USER, t, (struct prep_text){0});
-	first = json_text(v, r->arena, NULL);
-	second = json_text(more, r->arena, NULL);
-	both = arena_alloc(r->arena, first.n + 1 + second.n);
-	memcpy(both, first.p, first.n);
-	both[first.n] = '\n';
-	memcpy(both + first.n + 1, second.p, second.n);
-	t = prep_text_plain((struct span){both, first.n + 1 + second.n});
-	prep_note(r, "column \"%s\" is put behind the question", f->more);
+	buf_reset(more);
+	if (add_more(r, more) < 0)
+		return -1;
+	if (more->len) {
+		text = prep_text_decode(&t, r->arena);
+		both = arena_alloc(r->arena, text.n + more->len);
+		memcpy(both, text.p, text.n);
+		memcpy(both + text.n, more->data, more->len);
+		t = prep_text_plain((struct span){both, text.n + more->len});
+	}
 	return prep_put_text(r, PREP_USER, t, (struct prep_text){0});
 }
 

@@ -9,6 +9,10 @@ static const char *const reasoning[] = {
 static const char *const answers[] = {
     "solution", "answer", "response", "output", "completion", "deepseek_solution", NULL};
 
+/* What a question is about. */
+static const char *const context[] = {"context", NULL};
+static const char *const input[] = {"input", "context", NULL};
+
 const char *const prep_system_columns[] = {"system", "system_prompt", NULL};
 const char *const prep_tools_columns[] = {"tools", "available_tools", "functions", NULL};
 
@@ -41,18 +45,18 @@ const struct prep_format prep_formats[FORMATS + 1] = {
     [GLAIVE] = {"glaive", "format-glaive",
 	"flat text with USER:, ASSISTANT:, FUNCTION RESPONSE:", PREP_FLAT, "chat", 0, 0, 0},
     [XLAM] = {"xlam", "format-xlam", "question and answer, calls of tools or a text", PREP_ANSWERS,
-	"query", 0, reasoning, answers},
+	"query", context, reasoning, answers},
     [PROBLEM] = {"problem", "format-problem", "question and answer", PREP_COLUMNS, "problem", 0,
 	reasoning, answers},
     [ALPACA] = {"alpaca", "format-alpaca", "instruction, input if any, and answer", PREP_COLUMNS,
-	"instruction", "input", reasoning, answers},
-    [QUESTION] = {"question", "format-question", "question and answer", PREP_COLUMNS, "question", 0,
-	reasoning, answers},
+	"instruction", input, reasoning, answers},
+    [QUESTION] = {"question", "format-question", "question and answer", PREP_COLUMNS, "question",
+	context, reasoning, answers},
     [PROMPT] = {"prompt", "format-prompt", "prompt and answer, texts or lists of messages",
 	PREP_COLUMNS, "prompt", 0, reasoning, answers},
     /* "reasoning" is "on" or "off" in a set of this format */
     [INPUT] = {"input", "format-input", "input and answer, texts or lists of messages",
-	PREP_COLUMNS, "input", 0, 0, answers},
+	PREP_COLUMNS, "input", context, 0, answers},
     [FORMATS] = {0},
 };
 

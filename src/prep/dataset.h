@@ -27,8 +27,8 @@ struct prep_format {
 	const char *counter; /* of its rows, in --stats */
 	const char *what;    /* for --list */
 	enum prep_shape shape;
-	const char *column; /* that with the messages, or with the question */
-	const char *more;   /* what is put behind the question after an LF; NULL: nothing */
+	const char *column;	 /* that with the messages, or with the question */
+	const char *const *more; /* each is put behind the question after an LF; NULL or ends so */
 	const char *const *reasoning; /* the first that is there counts; NULL or ends with NULL */
 	const char *const *answer;
 };

@@ -163,6 +163,15 @@ END
 	END
 	[ "$(jq -r .reject.reason rejects | tr '\n' ';')" = "input: expected a string, not a number;input: expected a string, not an array;" ]
 	jq -se 'map(.messages[0].content) == ["a", "a", "a\nb"]' out
+	prep d <<-'END'
+		{"instruction":"a","context":"b","response":"c"}
+		{"instruction":"a","input":"b\u0000","context":"c\n","output":"d"}
+		{"question":"a","context":"CREATE TABLE b","answer":"c"}
+		{"input":"a","context":"","output":"c"}
+		{"question":"a","context":{"b":1},"answer":"c"}
+	END
+	jq -se 'map(.messages[0].content) == ["a\nb", "a\nb\u0000\nc\n", "a\nCREATE TABLE b", "a"]' out
+	holds '.reject.reason == "context: expected a string, not an object"' rejects
 }
 
 @test "a query is answered by calls or, as in MetaMathQA, by a text" {
