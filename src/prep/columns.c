@@ -117,6 +117,41 @@ int prep_tools_column(struct prep_row *r)
 	return prep_tools(r, v, name);
 }
 
+/* A question and its answer. As prep_list. */
+static int put_pair(struct prep_row *r, struct span pair, size_t i)
+{
+	struct span text[2], more;
+	struct prep_walk w;
+	int n = 0, rc;
+
+	prep_walk_open(&w, pair);
+	while (*pair.p == '[' && n < 2 && prep_walk_item(&w, &text[n]) && *text[n].p == '"')
+		n++;
+	if (n < 2 || prep_walk_item(&w, &more))
+		return err_set(r->e, "type", "history[%zu]: expected a list of two strings", i);
+	rc = prep_put_text(r, PREP_USER, prep_text_of(text[0]), (struct prep_text){0});
+	if (rc <= 0)
+		return rc;
+	return prep_put_text(r, PREP_ASSISTANT, prep_text_of(text[1]), (struct prep_text){0});
+}
+
+/* The turns before the question, in a column of their own: a list of pairs. As prep_list. */
+static int put_history(struct prep_row *r)
+{
+	struct span v = rec_get(&r->rec, "history"), pair;
+	struct prep_walk w;
+	int rc = 1;
+
+	if (span_is_null(v) || span_eq(v, "\"\""))
+		return 1;
+	if (*v.p != '[')
+		return err_set(r->e, "type", "history: expected an array, not %s", json_kind(v));
+	prep_walk_open(&w, v);
+	for (size_t i = 0; rc > 0 && prep_walk_item(&w, &pair); i++)
+		rc = put_pair(r, pair, i);
+	return rc;
+}
+
 /* Adds what belongs behind the question, each behind an LF. */
 static int add_more(struct prep_row *r, struct buf *more)
 {
@@ -135,7 +170,7 @@ static int add_more(struct prep_row *r, struct buf *more)
 	return 0;
 }
 
-/* The question, with what belongs behind it. As prep_list. */
+/* The question, with what belongs before and behind it. As prep_list. */
 static int put_question(struct prep_row *r)
 {
 	const char *column = r->format->column;
@@ -143,9 +178,13 @@ static int put_question(struct prep_row *r)
 	struct buf *more = &r->text;
 	struct prep_text t;
 	char *both;
+	int rc;
 
 	if (span_is_null(v))
 		return err_set(r->e, "missing", "%s: %s", column, v.p ? "null" : "missing");
+	rc = put_history(r);
+	if (rc <= 0)
+		return rc;
 	if (*v.p == '[')
 		return prep_list(r, v, column);
 	if (*v.p != '"')

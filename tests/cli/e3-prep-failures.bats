@@ -172,6 +172,21 @@ END
 	END
 	jq -se 'map(.messages[0].content) == ["a\nb", "a\nb\u0000\nc\n", "a\nCREATE TABLE b", "a"]' out
 	holds '.reject.reason == "context: expected a string, not an object"' rejects
+	prep d <<-'END'
+		{"instruction":"e","input":"f","output":"g","history":[["a","b"],["c","d"]]}
+		{"query":"c","response":"d","history":[["a","b"]],"system":"s"}
+		{"instruction":"a","output":"b","history":[]}
+		{"instruction":"c","output":"d","history":[["a",""]]}
+		{"prompt":"a","response":"b","history":[["a"]]}
+		{"prompt":"a","response":"b","history":[["a","b",1]]}
+		{"prompt":"a","response":"b","history":[{"a":"b"}]}
+		{"prompt":"a","response":"b","history":"a"}
+	END
+	jq -se 'map([.messages[].content]) ==
+		[["a", "b", "c", "d", "e\nf", "g"], ["s", "a", "b", "c", "d"], ["a", "b"], ["a"]]' out
+	jq -se 'map(.reject.reason) == ["history[0]: expected a list of two strings",
+		"history[0]: expected a list of two strings", "history[0]: expected a list of two strings",
+		"history: expected an array, not a string"]' rejects
 }
 
 @test "a query is answered by calls or, as in MetaMathQA, by a text" {
