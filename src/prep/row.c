@@ -14,6 +14,7 @@ const char *const prep_count_name[PREP_COUNTS] = {
     [PREP_USERS] = "user_messages",
     [PREP_SPECIAL] = "special",
     [PREP_UNBALANCED] = "think-unbalanced",
+    [PREP_TWICE] = "think-twice",
     [PREP_NO_SCORE] = "no-score",
     [PREP_CALL_TEXT] = "call-text",
     [PREP_CUT_ANSWER] = "cut-answer",

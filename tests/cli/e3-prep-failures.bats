@@ -91,6 +91,14 @@ holds() {
 	END
 	jq -se 'map(.messages[1] | [.content, .reasoning_content]) == [["so", "why"], ["so", "why"], ["<think>why", null]]' out
 	holds '.counts["think-opener"] == 1 and .counts["think-unbalanced"] == 1' stats
+	prep A2_kimik25 <<-'END'
+		{"problem":"p","thinking":"why","solution":"<think>how</think>so"}
+		{"problem":"p","thinking":"why","solution":"<think> why </think>so"}
+		{"problem":"p","thinking":"","solution":"<think>how</think>so"}
+	END
+	jq -se 'map(.messages[1] | [.content, .reasoning_content]) ==
+		[["<think>how</think>so", "why"], ["so", "why"], ["so", "how"]]' out
+	holds '.counts["think-twice"] == 1 and .counts.repaired == null' stats
 }
 
 @test "NVIDIA/Model-Optimizer#1751, #1680: the turns are in messages, not in prompt" {
