@@ -224,7 +224,7 @@ static void settle_limbo(struct run *r, struct endpoint *ep, int alive)
 	struct item *it = ep->limbo, *next;
 
 	ep->limbo = NULL;
-	ep->nlimbo = 0;
+	ep->nlost = 0;
 	for (; it; it = next) {
 		next = it->next;
 		it->next = NULL;
@@ -239,10 +239,10 @@ static void settle_limbo(struct run *r, struct endpoint *ep, int alive)
 
 void endpoint_is_alive(struct run *r, struct endpoint *ep)
 {
-	if (ep->nlimbo >= MANY && ep->nlimbo > ep->running) {
+	if (ep->nlost >= MANY && ep->nlost > ep->running) {
 		struct err why;
 
-		err_set(&why, "outage", "%zu requests lost at once", ep->nlimbo);
+		err_set(&why, "outage", "%zu requests lost at once", ep->nlost);
 		endpoint_is_down(r, ep, &why);
 		return;
 	}
@@ -295,11 +295,17 @@ int endpoint_fails(struct run *r, struct endpoint *ep, const struct err *why)
 	return 1;
 }
 
+/* Those that began together are out of time together. */
+static int out_of_time(const struct run *r, const struct item *it)
+{
+	return r->o->timeout > 0 && (double)(r->now - it->started) >= r->o->timeout * 1000;
+}
+
 void endpoint_suspect(struct run *r, struct endpoint *ep, struct item *it)
 {
 	it->next = ep->limbo;
 	ep->limbo = it;
-	ep->nlimbo++;
+	ep->nlost += !out_of_time(r, it);
 	if (ep->state == EP_DOWN || ep->state == EP_ASKED) {
 		settle_limbo(r, ep, 0);
 		return;

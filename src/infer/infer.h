@@ -140,7 +140,7 @@ struct endpoint {
 	struct err why;	   /* why it is down */
 	/* what ended oddly since it became suspect */
 	struct item *limbo;
-	size_t nlimbo;
+	size_t nlost;  /* of them: not by --timeout */
 	size_t streak; /* errors answered since its last good answer */
 	/* controller */
 	struct call metrics;

@@ -138,6 +138,18 @@ stops() {
 	grep -q ', 2 aborted' sim.err
 }
 
+@test "transient: requests that are out of time together are no outage" {
+	rows 20 >in
+	serve --fault stall@2-41
+	infer --concurrency 20 --timeout 1 --max-attempts 2 --rejects rej -o out in 2>err &
+	I=$!
+	ends
+	[ "$RC" -eq 0 ]
+	grep -q '20 in = 0 out + 20 rejected (transient 20)' err
+	grep -q ' 20 retries, 0 outages' err
+	jq -e -s 'all(.[].reject; .attempts == 2 and (.reason | test("^given up after 2 attempts: timed out: ")))' rej
+}
+
 @test "transient: retries over a tenth of the requests wait, and are not rejected for it" {
 	# of one length: they are sent in their order
 	seq 1001 1200 | sed 's|.*|{"id":"d/&","messages":[{"role":"user","content":"question &"}]}|' >in
