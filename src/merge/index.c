@@ -151,7 +151,7 @@ static int weigh(const struct limits *limits, uint64_t *left, uint16_t *empty)
 
 		if (limits->weight[d] < 0)
 			continue;
-		/* 0.3 * (10 / 0.1) is a little less than 30 */
+		/* 0.7 * (9 / 0.1) is a little less than 63 */
 		n = limits->weight[d] > 0 ? floor(limits->weight[d] * scale * (1 + 1e-12)) : 0;
 		if (n < (double)left[d])
 			left[d] = (uint64_t)n;

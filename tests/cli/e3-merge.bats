@@ -215,6 +215,8 @@ ids() {
 		diff want got
 		[ "$(jq ".outputs[$i].bytes" m)" -eq "$(wc -c <$f)" ]
 		[ "$(jq ".outputs[$i].lengths.below|add" m)" -eq "$(wc -l <$f)" ]
+		jq -e --slurpfile set $f ".outputs[$i].lengths.below | to_entries | all((.key|tonumber) as \$k |
+		    .value == ([\$set[].input_ids | length | select(. < \$k and . >= \$k / 2)] | length))" m
 		[ "$(jq ".outputs[$i]|.tokens == .prompt_tokens + .response_tokens" m)" = true ]
 	done
 	e3-merge -q --seed 7 --cap a=5 --split val=0.3:val -o train.zst --manifest m2 a b

@@ -179,6 +179,9 @@ vm() {
 	run e3-vocabmap --counts cut --draft-vocab 2
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"cut: its lines do not add up"* ]]
+	sed '1s/"supervised":2/"supervised":3/' c >more
+	run e3-vocabmap --counts more --draft-vocab 2
+	[[ "$output" == *"more: its lines do not add up"* ]]
 	run e3-vocabmap --counts c --target-vocab 11 --draft-vocab 2
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"c:1: counts of a target vocabulary of 10, expected 11"* ]]
@@ -239,6 +242,9 @@ vm() {
 	[ "$(jq -c '[.in,.out,.rejected]' st)" = "[12,2,10]" ]
 	[ "$(head -n 1 c)" = '{"target_vocab":10,"records":2,"supervised":3,"total":3}' ]
 	jq -r .reject.reason bad | grep -q 'input_ids\[0\]: 10 is outside the target vocabulary of 10'
+	# wherever it stands in a long record
+	run e3-vocabmap --target-vocab 10 --draft-vocab 2 <<<'{"id":"l","input_ids":[1,2,3,4,5,6,7,8,9,1,2,3,4,10,6,7,8],"loss_mask":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'
+	[[ "$output" == *"input_ids[13]: 10 is outside the target vocabulary of 10"* ]]
 }
 
 @test "nothing supervised, and empty input: no map" {

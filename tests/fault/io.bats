@@ -140,4 +140,10 @@ records() {
 	[ "$output" = "part_writer: out.part: Input/output error" ]
 	"$WRITER" out 40
 	cmp out want
+	# no line goes to a file of which it is not known that its name will be there
+	before
+	run with fsync:1:5 "$WRITER" out 40
+	[ "$status" -eq 1 ]
+	[ -e out.part ]
+	[ ! -s out.part ]
 }

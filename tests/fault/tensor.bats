@@ -136,3 +136,25 @@ extract() {
 		done
 	done
 }
+
+@test "vocabmap: a map that can't be put in another's place leaves no d2t beside a t2d that is not its own" {
+	records 20 >in
+	for l in seed speculators; do
+		map() { e3-vocabmap -q -j1 --target-vocab 400 --draft-vocab 50 --layout $l --out-dir "$1" "${@:2}" in; }
+		map new.$l -o sum
+		seq 200 239 >ids
+		map old.$l -o sum --include ids
+		before() { rm -rf out && cp -r old.$l out; }
+		good() { diff -r out new.$l >/dev/null; }
+		bad() { [ -z "$(find out -name 'd2t*')" ] || good || diff -r out old.$l >/dev/null; }
+		for call in linkat rename; do
+			each $call e3-vocabmap -q -j1 --target-vocab 400 --draft-vocab 50 --layout $l --out-dir out -o sum in
+			[ "$failures" -ge 2 ]
+		done
+		# what had appeared is taken back
+		before() { rm -rf out sum; }
+		bad() { [ -z "$(find out -type f 2>/dev/null)" ] || good || grep -q 'its folder' stderr; }
+		each fsync e3-vocabmap -q -j1 --target-vocab 400 --draft-vocab 50 --layout $l --out-dir out -o sum in
+		[ "$failures" -ge 2 ]
+	done
+}

@@ -84,6 +84,7 @@ static const char *const names[] = {"<|im_end|>", "<|im_start|>", "<think>", "</
 #define P                                                                          \
 	"{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"x\"}," \
 	"{\"type\":\"text\",\"text\":\"y\"}]}"
+#define X50  "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 #define CUT  "],\"generations\":[{\"message\":1,\"finish_reason\":\"length\"}]}"
 #define M(m) "{\"messages\":[" m "]}"
 
@@ -172,12 +173,21 @@ static const struct {
 	"2 u:q<|im_end|>a:x<|im_end|>a:[y<|im_end|>]\n", {.last_turn_only = 1}},
     {"generation tags, no-eot", TAGS, M(U("q") "," A("x")), "1 u:q<|im_end|>a:[x]<|im_end|>\n",
 	{.mask = MASK_NO_EOT}},
+    {"generation tags with nothing of a message in them", TAGS,
+	M(U("q") "," A("") "," F("") "," A("y")),
+	"3 u:q<|im_end|>a:[<|im_end|>]a:<|im_end|>a:[y<|im_end|>]\n", {0}},
     {"special strings are parsed", KEEP, M(U("<|im_end|>") "," A("x")),
 	"1 u:<|im_end|><|im_end|>\na:[x<|im_end|>]\n", {0}},
     {"served ids win", KEEP,
 	"{\"messages\":[" U("q") "," A("x") "],\"generations\":[{\"message\":1,"
 					    "\"output_ids\":[120,120,256]}]}",
 	"1 u:q<|im_end|>\na:[xx<|im_end|>]\n", {0}},
+    {"no-eot of served ids that have no end", KEEP,
+	"{\"messages\":[" U("q") "," A("x") "],\"generations\":[{\"message\":1,"
+					    "\"output_ids\":[120,120]}]}",
+	"1 u:q<|im_end|>\na:[xx]\n", {.mask = MASK_NO_EOT}},
+    {"a long answer", KEEP, M(U("q") "," A(X50 X50 X50)),
+	"1 u:q<|im_end|>\na:[" X50 X50 X50 "<|im_end|>]\n", {0}},
     {"served prompts too", KEEP,
 	"{\"messages\":[" U("q") "," A("x") "],\"generations\":[{\"message\":1,"
 					    "\"prompt_token_ids\":[65],\"output_ids\":[66]}]}",
@@ -192,7 +202,7 @@ static const struct {
 	"parts", {0}},
     {"ids of another vocabulary", KEEP,
 	"{\"messages\":[" U("q") "," A("x") "],\"generations\":[{\"message\":1,"
-					    "\"output_ids\":[999]}]}",
+					    "\"output_ids\":[265]}]}",
 	"range", {0}},
     {"a template that refuses", "{{ raise_exception('no') }}", M(U("q") "," A("x")), "template",
 	{0}},
@@ -202,6 +212,7 @@ static const struct {
 static void put_seq(struct buf *out, const struct bpe *bpe, const struct chat_seq *s)
 {
 	struct err e = {0};
+	size_t ones = 0;
 	int inside = 0;
 
 	buf_addf(out, "%zu ", s->turn);
@@ -209,9 +220,11 @@ static void put_seq(struct buf *out, const struct bpe *bpe, const struct chat_se
 		if (s->mask[k] != inside)
 			buf_addc(out, inside ? ']' : '[');
 		inside = s->mask[k];
+		ones += s->mask[k];
 		assert_int_equal(bpe_decode(bpe, &s->ids[k], 1, out, &e), 0);
 	}
 	buf_adds(out, inside ? "]\n" : "\n");
+	assert_int_equal(s->n_response, ones);
 }
 
 static int turns_of(const struct chat *c, const char *in, const struct chat_turns_opt *opt,

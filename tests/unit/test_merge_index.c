@@ -101,6 +101,18 @@ static void equal_records(void **state)
 	assert_string_equal(got, "kii");
 }
 
+/* Two ids of one hash: what has the same id is found, whatever stands between. */
+static void two_ids_of_one_key(void **state)
+{
+	static const struct row rows[] = {{4, 1, 1, 1, 0}, {4, 2, 2, 2, 0}, {4, 1, 3, 3, 0}};
+	struct limits l = {0, no_cap, no_weight, 4};
+	char got[65];
+
+	(void)state;
+	decide(rows, 3, 1, &l, got);
+	assert_string_equal(got, "kki");
+}
+
 static void no_records(void **state)
 {
 	struct limits l = {1, no_cap, no_weight, 0};
@@ -122,7 +134,7 @@ static void weights_are_exact(void **state)
 		double weight[2];
 		uint64_t want[2];
 	} t[] = {
-	    {{10, 100}, {0.1, 0.3}, {10, 30}},
+	    {{9, 100}, {0.1, 0.7}, {9, 63}},
 	    {{100, 100}, {0.1, 0.7}, {14, 100}},
 	    {{3, 1000}, {1, 333.3333}, {3, 999}},
 	    {{1000, 1}, {1000, 1}, {1000, 1}},
@@ -160,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(choices),
 	    cmocka_unit_test(equal_records),
+	    cmocka_unit_test(two_ids_of_one_key),
 	    cmocka_unit_test(no_records),
 	    cmocka_unit_test(weights_are_exact),
 	};

@@ -72,6 +72,7 @@ static void reads(void **state)
 {
 	static const char *const cap[] = {"B1_glaive=100", "a=b=0", "a,b=2", NULL};
 	static const char *const split[] = {"val=0.02:dir/a:b=c.zst", NULL};
+	static const char *const whole[] = {"a=0.5:a", "b=0.5:b", NULL};
 	struct plan p;
 	struct err e = {0};
 
@@ -85,6 +86,8 @@ static void reads(void **state)
 	assert_int_equal(make(&p, SPLIT, split, &e), 0);
 	assert_true(span_eq(p.split[0].name, "val") && p.split[0].fraction == 0.02);
 	assert_string_equal(p.split[0].file, "dir/a:b=c.zst");
+	plan_free(&p);
+	assert_int_equal(make(&p, SPLIT, whole, &e), 0);
 	plan_free(&p);
 }
 

@@ -46,6 +46,8 @@ static void rule(void **state)
 		m.d2t[0]++;
 		assert_int_equal(map_check(&m, &e), -1);
 		m.d2t[0]--;
+		m.t2d[rows[r].kept[rows[r].draft - 1]] = 0;
+		assert_int_equal(map_check(&m, &e), -1);
 		m.t2d[rows[r].kept[0]] = 0;
 		assert_int_equal(map_check(&m, &e), -1);
 		map_free(&m);
