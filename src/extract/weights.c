@@ -43,6 +43,16 @@ static int added_one(const char *type)
 	return 0;
 }
 
+/* 0: not known. Gemma 3's folders with a vision part say only what differs from the defaults of
+ * Gemma3TextConfig in transformers. */
+static double eps_of(const struct config *c, const char *type)
+{
+	if (c->rms_norm_eps <= 0 &&
+	    (strcmp(type, "gemma3_text") == 0 || strcmp(type, "gemma3") == 0))
+		return 1e-6;
+	return c->rms_norm_eps;
+}
+
 /* The file of the folder that the index says holds one of the names; "model.safetensors" without an
  * index. */
 static int find_file(struct buf *path, const char *dir, struct err *e)
@@ -129,9 +139,9 @@ int weights_load(struct norm_weights *w, const char *dir, struct err *e)
 		    "%s: what the final norm of %s is, is not known here: --apply-norm can't make "
 		    "it",
 		    dir, type);
-	if (c.rms_norm_eps <= 0)
+	w->eps = eps_of(&c, type);
+	if (w->eps <= 0)
 		return err_set(e, "model", "%s/config.json: no rms_norm_eps", dir);
-	w->eps = c.rms_norm_eps;
 	rc = find_file(&path, dir, e);
 	if (rc == 0)
 		rc = read_weight(w, buf_cstr(&path), (float)one, e);

@@ -2,7 +2,8 @@
  *
  * The weight stands in one of the folder's safetensors files, which model.safetensors.index.json
  * names (a model of one file needs no index): model.norm.weight, or
- * language_model.model.norm.weight where a vision model wraps it. eps is the config's rms_norm_eps.
+ * language_model.model.norm.weight where a vision model wraps it. eps is the config's rms_norm_eps,
+ * or Gemma 3's default where its config leaves it out.
  */
 #ifndef E3_WEIGHTS_H
 #define E3_WEIGHTS_H

@@ -448,6 +448,8 @@ static void zero_centred_norms(void **state)
 	    {WRAPPED("minimax_m3_vl", CONFIG("minimax_m3_vl_text", "2")), 2},
 	    {WRAPPED("minimax_m3_vl", "{\"hidden_size\":2,\"rms_norm_eps\":1e-6}"), 2},
 	    {WRAPPED("gemma3", CONFIG("llama", "2")), 1},
+	    {WRAPPED("gemma3", "{\"model_type\":\"gemma3_text\",\"hidden_size\":2}"), 2},
+	    {WRAPPED("gemma3", "{\"hidden_size\":2}"), 2},
 	};
 	const struct tensor one = tensor_1d("model.norm.weight", DT_BF16, 2, halves);
 
@@ -461,7 +463,7 @@ static void zero_centred_norms(void **state)
 		tmp_puts(tmp_path("config.json"), t[i].config);
 		if (weights_load(&w, tmp_dir, &e) < 0)
 			fail_msg("%s", e.msg);
-		if (w.w[0] != t[i].first || w.w[1] != t[i].first + 1)
+		if (w.eps != 1e-6 || w.w[0] != t[i].first || w.w[1] != t[i].first + 1)
 			fail_msg("%s: %g, %g", t[i].config, (double)w.w[0], (double)w.w[1]);
 		weights_free(&w);
 	}
