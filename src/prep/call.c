@@ -108,10 +108,20 @@ static void add_call(struct prep_row *r, struct prep_msg *m, struct call *c)
 	m->ncalls = b->len - m->calls;
 }
 
+/* Under the names of OpenAI, xlam, LangChain and Anthropic. */
+static struct span args_of(struct span call)
+{
+	static const char *const names[] = {"arguments", "parameters", "args", "input"};
+	struct span v = {0};
+
+	for (size_t i = 0; span_is_null(v) && i < sizeof(names) / sizeof(names[0]); i++)
+		v = prep_walk_get(call, names[i]);
+	return v;
+}
+
 int prep_call(struct prep_row *r, struct span object, struct prep_msg *m)
 {
 	struct span id = prep_walk_get(object, "id"), f = prep_walk_get(object, "function"), name;
-	struct span args;
 	struct call c = {0};
 
 	if (!is_object(f))
@@ -122,8 +132,7 @@ int prep_call(struct prep_row *r, struct span object, struct prep_msg *m)
 	c.name = prep_text_of(name);
 	if (id.n && *id.p == '"')
 		c.id = prep_text_of(id);
-	args = prep_walk_get(f, "arguments");
-	read_args(r, args.p ? args : prep_walk_get(f, "parameters"), &c);
+	read_args(r, args_of(f), &c);
 	add_call(r, m, &c);
 	return 1;
 }

@@ -77,6 +77,13 @@ holds() {
 	jq -se 'map(.messages[1].tool_calls[0].function.arguments) == ["{\"a\":\"1\"}", "{\"a\":1.0}", "a", "{}"]' out
 }
 
+@test "arguments are found under the names that they have, never taken for none" {
+	prep d <<-'END'
+		{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","args":{"x":1},"arguments":null,"type":"tool_call"},{"name":"g","input":{"y":2}},{"name":"h","parameters":{"z":3}},{"name":"i"}]}]}
+	END
+	holds '[.messages[1].tool_calls[].function.arguments] == ["{\"x\":1}", "{\"y\":2}", "{\"z\":3}", "{}"]'
+}
+
 @test "vllm-project/speculators#561: tool messages, calls and ids are kept" {
 	prep openai <<<'{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_7","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_7","content":"r"},{"role":"assistant","content":"d"}]}'
 	holds '[.messages[].role] == ["user", "assistant", "tool", "assistant"]'
