@@ -201,11 +201,13 @@ static int put_question(struct prep_row *r)
 	if (add_more(r, more) < 0)
 		return -1;
 	if (more->len) {
+		size_t skip = !prep_text_some(&t); /* behind nothing comes no LF */
+
 		text = prep_text_decode(&t, r->arena);
 		both = arena_alloc(r->arena, text.n + more->len);
 		memcpy(both, text.p, text.n);
-		memcpy(both + text.n, more->data, more->len);
-		t = prep_text_plain((struct span){both, text.n + more->len});
+		memcpy(both + text.n, more->data + skip, more->len - skip);
+		t = prep_text_plain((struct span){both, text.n + more->len - skip});
 	}
 	return prep_put_text(r, PREP_USER, t, (struct prep_text){0});
 }

@@ -184,8 +184,9 @@ END
 		{"question":"a","context":"CREATE TABLE b","answer":"c"}
 		{"input":"a","context":"","output":"c"}
 		{"question":"a","context":{"b":1},"answer":"c"}
+		{"instruction":"","input":"a\nb","output":"c"}
 	END
-	jq -se 'map(.messages[0].content) == ["a\nb", "a\nb\u0000\nc\n", "a\nCREATE TABLE b", "a"]' out
+	jq -se 'map(.messages[0].content) == ["a\nb", "a\nb\u0000\nc\n", "a\nCREATE TABLE b", "a", "a\nb"]' out
 	holds '.reject.reason == "context: expected a string, not an object"' rejects
 	prep d <<-'END'
 		{"instruction":"e","input":"f","output":"g","history":[["a","b"],["c","d"]]}
