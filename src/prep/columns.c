@@ -115,6 +115,10 @@ int prep_tools_column(struct prep_row *r)
 
 	if (span_is_null(v))
 		return 0;
+	if (r->tools.len) {
+		prep_note(r, "column \"%s\" is left out: the system message has tools", name);
+		return 0;
+	}
 	if (c->n && c->msg[0].role == PREP_SYSTEM &&
 	    prep_find(prep_text_decode(&c->msg[0].content, r->arena), "<tools>")) {
 		prep_count(r, PREP_TOOLS_TEXT, 1);

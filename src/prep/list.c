@@ -23,12 +23,13 @@ enum {
 	TOOL_CALL_ID,
 	NAME,
 	WEIGHT,
+	TOOLS,
 	MEMBERS
 };
 
 static const char *const names[MEMBERS] = {"role", "from", "content", "value", "text",
     "system_prompt", "reasoning_content", "reasoning", "thinking", "tool_calls", "function_call",
-    "tool_call_id", "name", "weight"};
+    "tool_call_id", "name", "weight", "tools"};
 
 struct raw {
 	struct span v[MEMBERS]; /* p NULL: not there, or null */
@@ -232,6 +233,14 @@ static int read_assistant(struct prep_row *r, struct raw *raw, struct prep_msg *
 	return 0;
 }
 
+/* Definitions that stand in the system message. */
+static int read_system(struct prep_row *r, struct raw *raw)
+{
+	if (!raw->v[TOOLS].p || prep_tools(r, raw->v[TOOLS], names[TOOLS]) == 0)
+		return 0;
+	return err_prefix(r->e, "%s[%zu].", raw->column, raw->index);
+}
+
 static int read_message(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 {
 	if (m->role == PREP_CALL)
@@ -240,6 +249,8 @@ static int read_message(struct prep_row *r, struct raw *raw, struct prep_msg *m)
 		return -1;
 	if (raw->v[NAME].p && *raw->v[NAME].p == '"')
 		m->name = prep_text_of(raw->v[NAME]);
+	if (m->role == PREP_SYSTEM)
+		return read_system(r, raw);
 	if (m->role == PREP_ASSISTANT)
 		return read_assistant(r, raw, m);
 	return m->role == PREP_TOOL ? read_text(r, raw, TOOL_CALL_ID, &m->id) : 0;

@@ -134,6 +134,17 @@ END
 	holds '.messages == [{role: "user", content: "é true"}] and (has("tools") | not)'
 }
 
+@test "definitions that stand in the system message are the tools" {
+	prep d <<-'END'
+		{"messages":[{"role":"system","content":"","tools":[{"name":"f"}]},{"role":"user","content":"a","tools":[{"name":"no"}]}]}
+		{"messages":[{"role":"system","content":"s","tools":"[{\"name\":\"f\"}]"},{"role":"user","content":"a"}],"tools":[{"name":"g"}]}
+		{"messages":[{"role":"system","content":"s","tools":[]},{"role":"user","content":"a"}],"tools":[{"name":"g"}]}
+		{"messages":[{"role":"system","content":"s","tools":[1]},{"role":"user","content":"a"}]}
+	END
+	jq -se 'map([.tools[].function.name]) == [["f"], ["f"], ["g"]]' out
+	holds '.reject.reason == "messages[0].tools[0]: expected a tool definition that has a name"' rejects
+}
+
 @test "SWE-agent/SWE-agent#1130: a tool description that is not there is not invented" {
 	prep B8_sweagent <<<'{"instance_id":"i","trajectory":[{"role":"system","system_prompt":"SETTING","text":null},{"role":"user","text":"x"}]}'
 	holds '.messages[0].content == "SETTING" and (has("tools") | not)'
