@@ -299,7 +299,7 @@ int states_write_dump(const struct states_spec *s, const struct ints *ids,
 {
 	struct plan p;
 	struct buf part = {0}, path = {0};
-	int rc = -1;
+	int rc;
 
 	if (f->on[F_HS_MISSING])
 		return 0;
@@ -308,12 +308,13 @@ int states_write_dump(const struct states_spec *s, const struct ints *ids,
 	plan_make(&p, s, ids, f, s->after_norm);
 	buf_addf(&part, "%s/.%s.part", dir, rid);
 	buf_addf(&path, "%s/%s.safetensors", dir, rid);
-	if (write_dump(&p, rid, buf_cstr(&part), e) < 0)
-		unlink(buf_cstr(&part));
-	else if (rename(buf_cstr(&part), buf_cstr(&path)) < 0)
-		err_sys(e, "%s", path.data);
-	else
-		rc = f->on[F_HS_LINK] ? make_link(path.data, e) : 0;
+	rc = write_dump(&p, rid, buf_cstr(&part), e);
+	if (rc == 0 && rename(part.data, buf_cstr(&path)) < 0)
+		rc = err_sys(e, "%s", path.data);
+	if (rc < 0)
+		unlink(part.data);
+	else if (f->on[F_HS_LINK])
+		rc = make_link(path.data, e);
 	buf_free(&part);
 	buf_free(&path);
 	return rc;

@@ -526,6 +526,18 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	[ "$(tail -c 24 "$f" | od -An -td8 | xargs)" = "300 301 302" ]
 }
 
+@test "a dump that can't be written is an error, and no part of it stays" {
+	mkdir "$T/dump"
+	serve --dump-dir "$T/dump"
+	mkdir "$T/dump/taken.safetensors"
+	a=$(post /generate '{"input_ids":[300],"rid":"taken","return_hidden_states":true}')
+	[ "$(jq -r .error.message <<<"$a")" = "$T/dump/taken.safetensors: Is a directory" ]
+	[ "$(ls -A "$T/dump")" = taken.safetensors ]
+	rmdir "$T/dump/taken.safetensors" "$T/dump"
+	a=$(post /generate '{"input_ids":[300],"rid":"x","return_hidden_states":true}')
+	[ "$(jq -r .error.message <<<"$a")" = "$T/dump/.x.part: No such file or directory" ]
+}
+
 @test "a dump directory that is not there, or is none, is refused at the start" {
 	touch "$T/file"
 	while IFS=: read -r dir why; do
