@@ -236,6 +236,35 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	[ "$(status /v1/chat/completions '{"messages":"x"}')" = 400 ]
 }
 
+@test "a folder without a template serves text and ids" {
+	local demo=$MODEL
+	mkdir "$T/model"
+	cp $MODEL/* "$T/model/"
+	rm "$T/model/chat_template.jinja"
+	MODEL=$T/model
+	serve --no-cache
+	[ "$(status /generate "$ASK")" = 200 ]
+	[[ "$(post /v1/chat/completions '{"messages":[{"role":"user","content":"hi"}]}' | jq -r .error.message)" = *template* ]]
+}
+
+@test "what the tokenizer's endpoints refuse" {
+	serve
+	[ "$(post /tokenize '{"content":"hi"}')" = "$(post /tokenize '{"prompt":"hi"}')" ]
+	while read -r path body; do
+		[ "$(status $path "$body")" = 400 ] || { echo "$path $body"; false; }
+	done <<-'END'
+		/tokenize not json
+		/tokenize {}
+		/tokenize {"prompt":[1]}
+		/tokenize {"messages":[]}
+		/tokenize {"messages":[{"role":"user","content":"hi"}],"tools":1}
+		/detokenize {"tokens":[4096]}
+		/detokenize {"tokens":"a"}
+		/detokenize {}
+	END
+	[ "$(post /detokenize '{"tokens":[]}' | jq -c '[.text,.prompt]')" = '["",""]' ]
+}
+
 @test "tools are called" {
 	serve --call-rate 1
 	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"add"}],"tools":[{"type":"function","function":{"name":"add","parameters":{"type":"object","properties":{"value":{"type":"integer"}}}}}],"max_tokens":4000}')
@@ -336,6 +365,27 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 		while s.recv(1 << 20):
 		    pass
 	END
+}
+
+@test "a client that hangs up while it waits gives its place to those behind it" {
+	serve --slots 1 --latency 600000
+	post /generate '{"text":"a","rid":"a;"}' >/dev/null -m 60 & first=$!
+	until_metric sglang:num_running_reqs 1
+	post /generate '{"text":"b"}' -m 4 & second=$!
+	post /generate '{"text":"c"}' -m 4 & third=$!
+	until_metric sglang:num_queue_reqs 2
+	run wait $second
+	run wait $third
+	until_metric e3sim:clients_gone_total 2
+	until_metric sglang:num_queue_reqs 0
+	post /generate '{"text":"d","rid":"d;"}' >"$T/d" & fourth=$!
+	until_metric sglang:num_queue_reqs 1
+	[ "$(status /abort_request '{"rid":"a;"}')" = 200 ]
+	until_metric sglang:num_queue_reqs 0
+	until_metric sglang:num_running_reqs 1
+	[ "$(status /abort_request '{"rid":"d;"}')" = 200 ]
+	wait $first $fourth
+	jq -e '.meta_info.finish_reason.type == "abort" and (.output_ids | length) > 0' "$T/d"
 }
 
 @test "the first signal drains, the second does not wait" {
@@ -524,6 +574,37 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	n=$(od -An -tu8 -N8 "$f")
 	[ "$(stat -c %s "$f")" -eq $((8 + n + 3 * 4 * 8 * 2 + 3 * 8)) ]
 	[ "$(tail -c 24 "$f" | od -An -td8 | xargs)" = "300 301 302" ]
+}
+
+@test "vLLM's states are written also where the client has gone, and at the end what is due" {
+	mkdir "$T/dump"
+	serve --dump-dir "$T/dump" --latency 600000 --fault hs-late=1:600000
+	run post /v1/completions '{"prompt":[300,301],"max_tokens":1,"request_id":"gone"}' -m 1
+	[ "$status" -eq 28 ]
+	until_metric e3sim:clients_gone_total 1
+	[ "$(cd "$T/dump" && echo cmpl-gone-0-*)" != "cmpl-gone-0-*" ]
+	[ -z "$(find "$T/dump" -name '*.safetensors')" ]
+	kill -TERM "$PID"
+	wait "$PID"
+	[ -s "$T"/dump/cmpl-gone-0-????????.safetensors ]
+}
+
+@test "states in the wrong place" {
+	mkdir "$T/dump"
+	serve --dump-dir "$T/dump" --fault hs-outside@1 --fault hs-link@2-3 --fault hs-missing@4-5
+	a=$(post /v1/completions '{"prompt":[300],"max_tokens":1}')
+	[ "$(jq -r .kv_transfer_params.hidden_states_path <<<"$a")" = /etc/hostname ]
+	f=$(post /v1/completions '{"prompt":[300],"max_tokens":1}' | jq -r .kv_transfer_params.hidden_states_path)
+	flock -s "$f.lock" true
+	[ -L "$f" ]
+	[ -s "$f" ]
+	post /generate '{"input_ids":[300],"rid":"link","return_hidden_states":true}' >/dev/null
+	[ "$(readlink "$T/dump/link.safetensors")" = "$T/dump/link.safetensors.real" ]
+	f=$(post /v1/completions '{"prompt":[300],"max_tokens":1}' | jq -r .kv_transfer_params.hidden_states_path)
+	flock -s "$f.lock" true
+	[ ! -e "$f" ]
+	[ "$(status /generate '{"input_ids":[300],"rid":"none","return_hidden_states":true}')" = 200 ]
+	[ ! -e "$T/dump/none.safetensors" ]
 }
 
 @test "a dump that can't be written is an error, and no part of it stays" {

@@ -197,6 +197,83 @@ static void calls(void **state)
 	}
 }
 
+/* Faults of an answer, after a prompt that opens the reasoning and after one that does not. */
+static void faults(void **state)
+{
+	(void)state;
+	for (int thinks = 0; thinks < 2; thinks++) {
+		struct ints p = prompt_of(1, 2, thinks ? think : 3), a = {0};
+		struct answer_want w = want_of(0, 300);
+
+		w.blank = 1;
+		assert_int_equal(answer_make(vocab, &w, &p, &a), 1);
+		assert_int_equal(a.n, thinks ? 2 : 1);
+		assert_int_equal(a.v[0], thinks ? think_end : answer_stop_id(vocab));
+		a.n = 0;
+		w = want_of(0, 5000);
+		w.think_only = 1;
+		assert_int_equal(answer_make(vocab, &w, &p, &a), 1);
+		assert_int_equal(answer_think_end(vocab, &p, &a), thinks ? a.n + 1 : 0);
+		a.n = 0;
+		w = want_of(0, 300);
+		w.repeat = w.ignore_stop = 1;
+		assert_int_equal(answer_make(vocab, &w, &p, &a), 0);
+		assert_int_equal(a.n, 300);
+		for (size_t i = answer_think_end(vocab, &p, &a); i < a.n; i++)
+			assert_int_equal(a.v[i], a.v[a.n - 1]);
+		ints_free(&p), ints_free(&a);
+	}
+}
+
+static void add_text(struct ints *out, const char *text)
+{
+	struct err e = {0};
+
+	bpe_encode(model, work, (struct bpe_text){text, strlen(text), 0}, out, NULL, &e);
+}
+
+/* A call's number goes on from those of the prompt; without a declaration there is none. */
+static void calls_count_on(void **state)
+{
+	static const char call[] =
+	    "<|tool_call_begin|>functions.add:0<|tool_call_argument_begin|>{}"
+	    "<|tool_call_end|>";
+	static const struct {
+		const char *declared;
+		int bad;
+		const char *want; /* NULL: no call */
+	} rows[] = {
+	    {"<|im_system|>tool_declare<|im_middle|>[{\"name\": \"add\"}]<|im_end|>", 0,
+		"functions.add:2<|tool_call_argument_begin|>{\"value\":"},
+	    {"<|im_system|>tool_declare<|im_middle|>[{\"name\": \"add\"}]<|im_end|>", 1,
+		"}{\"<|tool_call_end|>"},
+	    {"<|im_system|>tool_declare<|im_middle|>[]<|im_end|>", 0, NULL},
+	    {"", 1, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct ints p = {0}, a = {0};
+		struct answer_want w = want_of(0, 5000);
+		struct buf text = {0};
+		struct err e = {0};
+
+		add_text(&p, rows[i].declared);
+		add_text(&p, call);
+		add_text(&p, call);
+		w.call_rate = 1;
+		w.bad_call = rows[i].bad;
+		assert_int_equal(answer_make(vocab, &w, &p, &a), 1);
+		bpe_decode(model, a.v, a.n, &text, &e);
+		if (rows[i].want)
+			assert_non_null(strstr(buf_cstr(&text), rows[i].want));
+		else
+			assert_null(strstr(buf_cstr(&text), "<|tool_call"));
+		ints_free(&p), ints_free(&a);
+		buf_free(&text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +282,8 @@ int main(void)
 	    cmocka_unit_test(limits),
 	    cmocka_unit_test(reasoning),
 	    cmocka_unit_test(calls),
+	    cmocka_unit_test(faults),
+	    cmocka_unit_test(calls_count_on),
 	};
 
 	return cmocka_run_group_tests_name("sim_answer", tests, setup, teardown);

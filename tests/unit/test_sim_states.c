@@ -1,5 +1,12 @@
 /* Hidden states: the formula of the man page, written once more, against the files. */
 
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include "base/err.h"
 #include "sim/fault.h"
 #include "sim/states.h"
@@ -203,6 +210,212 @@ static void faults(void **state)
 	}
 }
 
+static float as_float(unsigned bits)
+{
+	uint32_t wide = (uint32_t)bits << 16;
+	float v;
+
+	memcpy(&v, &wide, sizeof(v));
+	return v;
+}
+
+static float f16_as_float(unsigned h)
+{
+	float v = ldexpf((float)(1024 + (h & 1023)), (int)(h >> 10 & 31) - 25);
+
+	return h >> 15 ? -v : v;
+}
+
+static float f32_value(const struct tensor *t, size_t i)
+{
+	float v;
+
+	memcpy(&v, (const char *)tensor_data(t) + 4 * i, 4);
+	return v;
+}
+
+/* Another width holds the same values; a layer twice and constant rows are what they are called. */
+static void values_under_faults(void **state)
+{
+	static const enum fault kinds[] = {F_HS_F16, F_HS_F32, F_HS_TWICE, F_HS_CONSTANT};
+	static const unsigned layer[] = {2, 30, 58, 61};
+	struct ints v = ids();
+	const char *path;
+
+	(void)state;
+	path = tmp_path("values.safetensors");
+	for (size_t i = 0; i < LEN(kinds); i++) {
+		struct fault_hits f = {{0}, {0}};
+		const struct tensor *hs;
+		struct err e = {0};
+		struct st *file;
+
+		f.on[kinds[i]] = 1;
+		assert_int_equal(states_write_vllm(&spec, &v, &f, path, &e), 0);
+		file = st_open(path, MAP_ALL, &e);
+		assert_non_null(file);
+		hs = st_get(file, "hidden_states");
+		for (size_t n = 0; n < LEN(tokens) * 4 * H; n++) {
+			size_t r = kinds[i] == F_HS_CONSTANT ? 0 : n / (4 * H), k = n / H % 4;
+			unsigned l = layer[kinds[i] == F_HS_TWICE && k == 1 ? 0 : k];
+			unsigned want = formula((unsigned long)tokens[r], r, l, 0, n % H);
+
+			if (kinds[i] == F_HS_F16)
+				assert_true(f16_as_float(value(hs, n)) == as_float(want));
+			else if (kinds[i] == F_HS_F32)
+				assert_true(f32_value(hs, n) == as_float(want));
+			else
+				assert_int_equal(value(hs, n), want);
+		}
+		st_close(file);
+		unlink(path);
+	}
+}
+
+/* What f16 has for the two that are no numbers, and for zero. */
+static void odd_values_in_f16(void **state)
+{
+	static const struct {
+		enum fault fault;
+		size_t at;
+		unsigned bits;
+	} rows[] = {{F_HS_NAN, 6 * 4 * H - 1, 0x7e00}, {F_HS_INF, 0, 0x7c00}, {F_HS_ZERO, 5, 0}};
+	struct ints v = ids();
+	const char *path;
+
+	(void)state;
+	path = tmp_path("odd.safetensors");
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct fault_hits f = {{0}, {0}};
+		struct err e = {0};
+		struct st *file;
+
+		f.on[rows[i].fault] = f.on[F_HS_F16] = 1;
+		assert_int_equal(states_write_vllm(&spec, &v, &f, path, &e), 0);
+		file = st_open(path, MAP_ALL, &e);
+		assert_non_null(file);
+		assert_int_equal(value(st_get(file, "hidden_states"), rows[i].at), rows[i].bits);
+		st_close(file);
+		unlink(path);
+	}
+}
+
+/* Reads the numbers of JSON text one after the other, whatever stands between them. */
+static int next_number(const char **p, float *out)
+{
+	char *end;
+
+	*p += strspn(*p, "[],");
+	*out = strtof(*p, &end);
+	return end == *p ? 0 : (*p = end, 1);
+}
+
+static void json_rows(void **state)
+{
+	static const struct {
+		enum fault fault;
+		size_t slots;
+	} rows[] = {{FAULTS, 3}, {F_HS_EAGLE, 1}, {F_HS_SLOT_LESS, 2}};
+	static const unsigned layer[] = {2, 30, 58};
+	struct ints v = ids();
+
+	(void)state;
+	for (size_t i = 0; i < LEN(rows); i++) {
+		struct fault_hits f = {{0}, {0}};
+		struct buf b = {0};
+		const char *p;
+		float x;
+
+		if (rows[i].fault < FAULTS)
+			f.on[rows[i].fault] = 1;
+		states_json(&spec, &v, &f, &b);
+		p = buf_cstr(&b);
+		assert_memory_equal(p, "[[[", 3);
+		for (size_t n = 0; n < LEN(tokens) * rows[i].slots * H; n++) {
+			size_t r = n / (rows[i].slots * H), k = n / H % rows[i].slots;
+			int last = rows[i].fault == F_HS_EAGLE;
+
+			assert_int_equal(next_number(&p, &x), 1);
+			assert_true(x == as_float(formula((unsigned long)tokens[r], r,
+					     last ? 62 : layer[k], last, n % H)));
+		}
+		assert_string_equal(p, "]]]");
+		buf_free(&b);
+	}
+}
+
+static void json_says_what_is_no_number(void **state)
+{
+	struct fault_hits f = {{0}, {0}};
+	struct ints v = ids();
+	struct buf b = {0};
+
+	(void)state;
+	f.on[F_HS_INF] = f.on[F_HS_NAN] = 1;
+	states_json(&spec, &v, &f, &b);
+	assert_memory_equal(buf_cstr(&b), "[[[Infinity,", 12);
+	assert_null(strstr(b.data, "NaN")); /* it is in the last state, which JSON has not */
+	f.on[F_HS_EAGLE] = 1;
+	buf_reset(&b);
+	states_json(&spec, &v, &f, &b);
+	assert_string_equal(buf_cstr(&b) + b.len - 7, ",NaN]]]");
+	buf_free(&b);
+}
+
+/* A file that ends half way, one that can't be written to its end, and none. */
+static void broken_files(void **state)
+{
+	struct fault_hits f = {{0}, {0}}, none = {{0}, {0}};
+	struct rlimit was, little;
+	struct ints v = ids();
+	struct err e = {0};
+	struct stat whole, st;
+	const char *path;
+
+	(void)state;
+	path = tmp_path("x.safetensors");
+	assert_int_equal(states_write_dump(&spec, &v, &none, tmp_dir, "x", &e), 0);
+	assert_int_equal(stat(path, &whole), 0);
+	f.on[F_HS_CUT] = 1;
+	assert_int_equal(states_write_dump(&spec, &v, &f, tmp_dir, "x", &e), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, whole.st_size / 2);
+	unlink(path);
+	f.on[F_HS_MISSING] = 1;
+	assert_int_equal(states_write_dump(&spec, &v, &f, tmp_dir, "x", &e), 0);
+	assert_int_equal(states_write_vllm(&spec, &v, &f, path, &e), 0);
+	assert_int_equal(stat(path, &st), -1);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &was);
+	little = was;
+	little.rlim_cur = 600;
+	setrlimit(RLIMIT_FSIZE, &little);
+	assert_int_equal(states_write_dump(&spec, &v, &none, tmp_dir, "x", &e), -1);
+	assert_non_null(strstr(e.msg, "/.x.part: File too large"));
+	assert_int_equal(states_write_vllm(&spec, &v, &none, path, &e), -1);
+	setrlimit(RLIMIT_FSIZE, &was);
+	assert_int_equal(stat(tmp_path(".x.part"), &st), -1);
+	unlink(tmp_path("x.safetensors"));
+}
+
+static void locks(void **state)
+{
+	struct err e = {0};
+	int fd = states_lock(tmp_path("l"), &e), other;
+
+	(void)state;
+	assert_true(fd >= 0);
+	other = open(tmp_path("l.lock"), O_RDONLY);
+	assert_true(other >= 0);
+	assert_int_equal(flock(other, LOCK_SH | LOCK_NB), -1);
+	close(fd);
+	assert_int_equal(flock(other, LOCK_SH | LOCK_NB), 0);
+	close(other);
+	unlink(tmp_path("l.lock"));
+	assert_int_equal(states_lock(tmp_path("none/l"), &e), -1);
+	assert_non_null(strstr(e.msg, "none/l.lock: No such file"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +425,12 @@ int main(void)
 	    cmocka_unit_test(dump_file),
 	    cmocka_unit_test(names_that_are_refused),
 	    cmocka_unit_test(faults),
+	    cmocka_unit_test(values_under_faults),
+	    cmocka_unit_test(odd_values_in_f16),
+	    cmocka_unit_test(json_rows),
+	    cmocka_unit_test(json_says_what_is_no_number),
+	    cmocka_unit_test(broken_files),
+	    cmocka_unit_test(locks),
 	};
 
 	return cmocka_run_group_tests_name("sim_states", tests, tmp_setup, tmp_teardown);
