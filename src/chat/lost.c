@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/utf8.h"
 #include "chat/impl.h"
+#include "jinja/text.h"
 
 /* The next bytes of an origin: those of the run at hand from `at` on. */
 struct found {
@@ -32,13 +34,17 @@ static struct span rest_of(struct found *f)
 /* What may be missing at p: a tag or a blank; its length, or 0. */
 static size_t droppable(const char *p, size_t n)
 {
+	uint32_t cp;
+	size_t len = utf8_decode(p, n, &cp);
+
 	if (n >= 8 && memcmp(p, "</think>", 8) == 0)
 		return 8;
 	if (n >= 7 && memcmp(p, "<think>", 7) == 0)
 		return 7;
-	return memchr(" \t\r\n\v\f", *p, 6) ? 1 : 0;
+	return len > 0 && text_is_space(cp) ? len : 0;
 }
 
+/* In whole characters of b. */
 static size_t common(struct span a, struct span b)
 {
 	size_t n = a.n < b.n ? a.n : b.n, i = 0;
@@ -47,6 +53,8 @@ static size_t common(struct span a, struct span b)
 		return n;
 	while (i < n && a.p[i] == b.p[i])
 		i++;
+	while (i > 0 && i < b.n && (b.p[i] & 0xC0) == 0x80)
+		i--;
 	return i;
 }
 
@@ -69,14 +77,13 @@ static int all_there(
 	return want.n == 0;
 }
 
+/* As Python's strip does it, which templates use. */
 static struct span trimmed(struct span s)
 {
-	while (s.n > 0 && memchr(" \t\r\n\v\f", s.p[0], 6)) {
-		s.p++;
-		s.n--;
-	}
-	while (s.n > 0 && memchr(" \t\r\n\v\f", s.p[s.n - 1], 6))
-		s.n--;
+	size_t left = text_space_left(s);
+
+	s = (struct span){s.p + left, s.n - left};
+	s.n -= text_space_right(s);
 	return s;
 }
 

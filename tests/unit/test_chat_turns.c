@@ -60,6 +60,10 @@ static const char *const names[] = {"<|im_end|>", "<|im_start|>", "<think>", "</
 	"{{ m.content }}<|im_end|>{% endif %}{% endfor %}"                       \
 	"{% if add_generation_prompt %}a:{% endif %}"
 
+#define STRIPPED                                                                               \
+	"{% for m in messages %}{% if m.reasoning_content %}{{ m.reasoning_content.strip() }}" \
+	"</think>{% endif %}{{ m.content|trim }}<|im_end|>{% endfor %}"
+
 /* Python's repr of a list: its characters are of no message. */
 #define COMPUTED "{% for m in messages %}{{ [m.content] }}<|im_end|>{% endfor %}"
 
@@ -152,6 +156,13 @@ static const struct {
 	"lost", {.mask = MASK_ALL}},
     {"lost reasoning, though the content is the same", KEEP, M(U("q") "," R("x", "x")), "lost",
 	{0}},
+    {"white space at edges may go, whichever Python strips", STRIPPED,
+	M(U("q") "," R("\\u2028\\u201cr\\u001c", "\\u3000x\\u00a0y\\u0085")),
+	"1 q<|im_end|>[\xe2\x80\x9cr</think>x\xc2\xa0y<|im_end|>]\n", {0}},
+    {"a character that begins as the one that went does",
+	"{% for m in messages %}{{ m.content|replace('\\u2028', '') }}"
+	"<|im_end|>{% endfor %}",
+	M(U("q") "," A("x\\u2028\\u201cy")), "1 q<|im_end|>[x\xe2\x80\x9cy<|im_end|>]\n", {0}},
     {"a string that the template computes with is looked for", COMPUTED, M(U("q") "," A("x")),
 	"1 ['q']<|im_end|>[['x']<|im_end|>]\n", {0}},
     {"blank reasoning is none", KEEP, M(U("q") "," R(" \\n", "x")),
