@@ -152,10 +152,20 @@ static int has_room(const struct endpoint *ep, const struct item *it)
 	return (double)ep->running < ep->allowed;
 }
 
+/* Each request is a descriptor; some are left for files, probes and look-ups. */
+static size_t most_at_once(void)
+{
+	size_t files = http_max_files();
+
+	return files > 64 ? files - 64 : SIZE_MAX;
+}
+
 struct endpoint *endpoint_choose(struct run *r, const struct item *it)
 {
 	struct endpoint *best = NULL;
 
+	if (endpoints_running(r) >= most_at_once())
+		return NULL;
 	/* a conversation stays where its beginning is in the cache */
 	if (it->conv.answers && it->ep && has_room(it->ep, it))
 		return it->ep;
@@ -190,15 +200,13 @@ size_t endpoints_in_state(const struct run *r, int state)
 
 static size_t limit_of(const struct run *r, const struct endpoint *ep)
 {
-	size_t files = http_max_files();
-	size_t n = (size_t)r->o->concurrency;
+	size_t n = (size_t)r->o->concurrency, most = most_at_once();
 
 	if (n == 0 && ep->facts.slots > 0)
 		n = ep->facts.slots < LIMIT_DEFAULT ? (size_t)ep->facts.slots : LIMIT_DEFAULT;
 	if (n == 0)
 		n = LIMIT_UNKNOWN;
-	/* each request is a descriptor; some are left for files, probes and look-ups */
-	return files > 64 && n > files - 64 ? files - 64 : n;
+	return n < most ? n : most;
 }
 
 void endpoint_is_up(struct run *r, struct endpoint *ep)

@@ -616,6 +616,19 @@ if path == "/generate": open("sent", "w").close()'
 	once 100 out
 }
 
+@test "ours: several servers get no more requests together than files may be open" {
+	rows 300 >in
+	for _ in 1 2 3 4; do
+		serve --latency 300
+		echo "$U" >>servers
+	done
+	(
+		ulimit -n 100
+		e3-infer -q --servers servers --model "$MODEL" --concurrency 60 --max-new-tokens 64 -o out in
+	)
+	once 300 out
+}
+
 @test "ours: a disk that is full ends the run clean" {
 	serve
 	rows 5 >in
