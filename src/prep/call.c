@@ -61,7 +61,7 @@ static void wait_for(struct prep_row *r, const struct call *c)
 	struct prep_conv *v = &r->conv;
 
 	v->wait = xgrow(v->wait, &v->wait_cap, v->nwait + 1, sizeof(*v->wait));
-	v->wait[v->nwait++] = (struct prep_pending){c->id, c->name};
+	v->wait[v->nwait++] = (struct prep_pending){c->id, c->name, 0};
 }
 
 /* The form of ids that Kimi's models are trained with; other models take any. */

@@ -103,32 +103,48 @@ static int join_calls(struct prep_row *r, struct prep_msg *m)
 
 #define CALLS_SEARCHED 1000 /* beyond, results are taken to be in order */
 
-/* The call that a result answers: that of its id, else the next one in order. */
-static const struct prep_pending *answered(struct prep_row *r, struct prep_msg *m)
+/* The first call from the i-th on that has this id, or else this name. */
+static struct prep_pending *search(struct prep_row *r, size_t i, int by_id, struct span what)
 {
 	struct prep_conv *c = &r->conv;
-	size_t i = c->answered++;
-	struct prep_pending *next = i < c->nwait ? &c->wait[i] : NULL;
-	struct span id;
 
-	if (!prep_text_some(&m->id))
-		return next;
-	id = prep_text_decode(&m->id, r->arena);
-	if (next && same_text(prep_text_decode(&next->id, r->arena), id))
-		return next;
-	for (i = 0; i < c->nwait && i < CALLS_SEARCHED; i++)
-		if (same_text(prep_text_decode(&c->wait[i].id, r->arena), id))
-			return &c->wait[i];
+	for (size_t end = i + CALLS_SEARCHED; i < c->nwait && i < end; i++) {
+		struct prep_pending *call = &c->wait[i];
+
+		if (same_text(prep_text_decode(by_id ? &call->id : &call->name, r->arena), what) &&
+		    (by_id || !call->answered))
+			return call;
+	}
 	return NULL;
+}
+
+/* The call that a result answers: that of its id, else the next one of its name, else the next. */
+static struct prep_pending *call_of(struct prep_row *r, struct prep_msg *m)
+{
+	struct prep_conv *c = &r->conv;
+	struct prep_pending *call = NULL;
+
+	while (c->answered < c->nwait && c->wait[c->answered].answered)
+		c->answered++;
+	if (prep_text_some(&m->id)) {
+		struct span id = prep_text_decode(&m->id, r->arena);
+
+		call = search(r, c->answered, 1, id);
+		return call ? call : search(r, 0, 1, id);
+	}
+	if (prep_text_some(&m->name))
+		call = search(r, c->answered, 0, prep_text_decode(&m->name, r->arena));
+	return call || c->answered == c->nwait ? call : &c->wait[c->answered];
 }
 
 /* The id and the name that a result lacks are those of its call. */
 static void pair_result(struct prep_row *r, struct prep_msg *m)
 {
-	const struct prep_pending *call = answered(r, m);
+	struct prep_pending *call = call_of(r, m);
 
 	if (!call)
 		return;
+	call->answered = 1;
 	m->id = call->id;
 	if (!prep_text_some(&m->name))
 		m->name = call->name;

@@ -94,9 +94,11 @@ struct prep_msg {
 	int untrained;		   /* the row itself says weight 0 */
 };
 
-/* The calls that wait for results, in order: results without an id take the next one's. */
+/* The calls that wait for results, in order: a result without an id takes that of the next call of its
+ * name that has none yet, or of the next. */
 struct prep_pending {
 	struct prep_text id, name;
+	int answered;
 };
 
 struct prep_conv {
@@ -106,8 +108,8 @@ struct prep_conv {
 	size_t users, answers;
 	struct span unknown; /* the first role that is none, as it stands there; p NULL: none */
 	struct prep_pending *wait;
-	size_t nwait, wait_cap, answered;
-	size_t ncalls; /* of the conversation, for ids */
+	size_t nwait, wait_cap, answered; /* the first so many have their results */
+	size_t ncalls;			  /* of the conversation, for ids */
 };
 
 struct prep_row {

@@ -108,6 +108,16 @@ holds() {
 	holds '.counts["think-twice"] == 1 and .counts.repaired == null' stats
 }
 
+@test "a result without an id is that of a call of its name, and none is that of two" {
+	prep d <<-'END'
+		{"messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"name":"f"},{"name":"g"},{"name":"f"}]},{"role":"tool","name":"g","content":"1"},{"role":"tool","name":"f","content":"2"},{"role":"tool","name":"x","content":"3"}]}
+		{"messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"1","name":"f"},{"id":"2","name":"g"}]},{"role":"tool","tool_call_id":"2","content":"1"},{"role":"tool","content":"2"},{"role":"tool","content":"3"},{"role":"tool","tool_call_id":"1","content":"4"}]}
+	END
+	jq -se 'map([.messages[2:][] | [.content, .tool_call_id, .name]]) == [
+		[["1", "functions.g:1", "g"], ["2", "functions.f:0", "f"], ["3", "functions.f:2", "x"]],
+		[["1", "2", "g"], ["2", "1", "f"], ["3", null, null], ["4", "1", "f"]]]' out
+}
+
 @test "NVIDIA/Model-Optimizer#1751, #1680: the turns are in messages, not in prompt" {
 	prep B6_ultrachat <<<'{"prompt":"a","prompt_id":"f","messages":[{"content":"a","role":"user"},{"content":"b","role":"assistant"},{"content":"c","role":"user"},{"content":"d","role":"assistant"}]}'
 	holds '[.messages[].content] == ["a", "b", "c", "d"]'
