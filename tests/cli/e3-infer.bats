@@ -273,7 +273,7 @@ open("asked", "w").close()' >port 3>&- &
 @test "a reject that is given again loses its reject member" {
 	serve
 	rows 1 | sed 's/}$/,"reject":{"program":"e3-infer","class":"tired"}}/' >in
-	echo '{"id":"m","reject":{"class":"old"},"n":1.50}' >>in
+	echo '{"id":"m","reject":{"program":"e3-infer","class":"old"},"n":1.50}' >>in
 	infer --rejects rej -o out in
 	jq -e 'has("reject") | not' out
 	grep -q '"n":1.50,"' out
