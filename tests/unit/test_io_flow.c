@@ -151,14 +151,14 @@ static void reject_texts(void **state)
 	    {"{\"a\":[1,{\"reject\":2}],\"b\":\"\\\"}\"}", 32,
 		"{\"a\":[1,{\"reject\":2}],\"b\":\"\\\"}\",\"reject\":{\"program\""},
 	    {"{\"a\":1,\"reject\":{\"program\":\"x,}\"}}", 34, "{\"a\":1,\"reject\":{\"program\""},
-	    {"{ \"reject\" : { \"program\":1} , \"rejects\":2}", 44,
+	    {"{ \"reject\" : { \"program\":1} , \"rejects\":2}", 42,
 		"{ \"rejects\":2,\"reject\":{\"program\""},
-	    {"{\"reject\":{\"program\":1}}", 26, "{\"reject\":{\"program\":\"e3-test\""},
+	    {"{\"reject\":{\"program\":1}}", 24, "{\"reject\":{\"program\":\"e3-test\""},
 	    /* the row's own */
-	    {"{\"reject\":\"program\",\"a\":1}", 28,
+	    {"{\"reject\":\"program\",\"a\":1}", 26,
 		"{\"reject\":\"program\",\"a\":1,\"reject\":{\"program\""},
 	    {"{\"reject\":{}}", 13, "{\"reject\":{},\"reject\":{\"program\""},
-	    {"{\"reject\":{\"role\":1}}", 22, "{\"reject\":{\"role\":1},\"reject\":{\"program\""},
+	    {"{\"reject\":{\"role\":1}}", 21, "{\"reject\":{\"role\":1},\"reject\":{\"program\""},
 	    {"{\"a\":\"\xff\"}", 9, "{\"raw_base64\":\"eyJhIjoi/yJ9\",\"reject\":{"},
 	    {"x", 1,
 		"{\"raw\":\"x\",\"reject\":{\"program\":\"e3-test\",\"class\":\"json\",\"reason\":"
