@@ -103,13 +103,14 @@ static int join_calls(struct prep_row *r, struct prep_msg *m)
 
 #define CALLS_SEARCHED 1000 /* beyond, results are taken to be in order */
 
-/* The first call from the i-th on that has this id, or else this name. */
-static struct prep_pending *search(struct prep_row *r, size_t i, int by_id, struct span what)
+/* The first call from the i-th on and before `end` that has this id, or else this name. */
+static struct prep_pending *search(
+    struct prep_row *r, size_t i, size_t end, int by_id, struct span what)
 {
-	struct prep_conv *c = &r->conv;
-
-	for (size_t end = i + CALLS_SEARCHED; i < c->nwait && i < end; i++) {
-		struct prep_pending *call = &c->wait[i];
+	if (end - i > CALLS_SEARCHED)
+		end = i + CALLS_SEARCHED;
+	for (; i < end; i++) {
+		struct prep_pending *call = &r->conv.wait[i];
 
 		if (same_text(prep_text_decode(by_id ? &call->id : &call->name, r->arena), what) &&
 		    (by_id || !call->answered))
@@ -129,11 +130,11 @@ static struct prep_pending *call_of(struct prep_row *r, struct prep_msg *m)
 	if (prep_text_some(&m->id)) {
 		struct span id = prep_text_decode(&m->id, r->arena);
 
-		call = search(r, c->answered, 1, id);
-		return call ? call : search(r, 0, 1, id);
+		call = search(r, c->answered, c->nwait, 1, id);
+		return call ? call : search(r, 0, c->answered, 1, id);
 	}
 	if (prep_text_some(&m->name))
-		call = search(r, c->answered, 0, prep_text_decode(&m->name, r->arena));
+		call = search(r, c->answered, c->nwait, 0, prep_text_decode(&m->name, r->arena));
 	return call || c->answered == c->nwait ? call : &c->wait[c->answered];
 }
 
