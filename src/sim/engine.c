@@ -266,7 +266,8 @@ void engine_forget(struct sim *s)
 	}
 }
 
-/* A dying process: every connection is cut, and nothing listens for a while. */
+/* A dying process: every request is cut, and nothing listens for a while. A connection that waits for
+ * its next request stays: the HTTP library has no list of them. */
 void engine_crash(struct sim *s, uint64_t ms)
 {
 	conn_refuse(s);

@@ -19,7 +19,7 @@ static const struct fault_arg ms = {"ms", 0, 1000000000}, s = {"s", 0, 100000000
 
 const struct fault_def fault_table[FAULTS] = {
     [F_REFUSED] = {"refused", 1000, &ms,
-	"dies: resets all connections, refuses new ones for a while"},
+	"dies: resets all requests at hand, refuses new ones for a while"},
     [F_RESET] = {"reset", 0, NULL, "resets the connection instead of an answer"},
     [F_RESET_HEADERS] = {"reset-headers", 0, NULL, "resets after the headers"},
     [F_RESET_BODY] = {"reset-body", 0, NULL, "resets after half of the body"},
