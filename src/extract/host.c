@@ -237,7 +237,8 @@ struct host *host_choose(struct run *r)
 		struct host *h = &r->host[i];
 
 		if (h->not_before <= now && h->running < limit(r, h) &&
-		    (!best || h->running < best->running))
+		    (!best || h->running < best->running ||
+			(h->running == best->running && h->fails < best->fails)))
 			best = h;
 	}
 	return best;
@@ -249,6 +250,7 @@ void host_good(struct host *h)
 		say("%s is back", h->url);
 	h->down_since = 0;
 	h->pauses = 0;
+	h->fails = 0;
 	h->last_good = clock_ms();
 }
 
@@ -275,4 +277,15 @@ void host_down(struct run *r, struct host *h, const char *why)
 		    OUTAGE_MAX_MS / 1000);
 		run_fail(r, &e);
 	}
+}
+
+void host_fails(struct run *r, struct host *h, const char *why)
+{
+	if (h->fails++ == 0)
+		h->failing_since = clock_ms();
+	for (size_t i = 0; i < r->nhosts && h->fails >= FAILS_LEAST; i++)
+		if (r->host[i].last_good > h->failing_since) {
+			host_down(r, h, why);
+			return;
+		}
 }

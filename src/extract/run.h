@@ -46,7 +46,8 @@ enum item_state {
 	BAD,	 /* err says why */
 };
 
-#define BATCH_MOST 64
+#define BATCH_MOST  64
+#define FAILS_LEAST 8 /* failures in a row that a run of little concurrency bears, too */
 
 struct item {
 	struct flow_held *held;
@@ -87,6 +88,8 @@ struct host {
 	uint64_t not_before; /* ms: it is down until then */
 	uint64_t down_since; /* 0: it is up */
 	unsigned pauses;     /* how often it was found down in a row */
+	unsigned fails;	     /* answers in a row that were no good, */
+	uint64_t failing_since;
 	uint64_t last_good;
 	int dumped; /* a file of this run has come from it */
 };
@@ -165,6 +168,9 @@ void hosts_close(struct run *r);
 struct host *host_choose(struct run *r);
 void host_down(struct run *r, struct host *h, const char *why);
 void host_good(struct host *h);
+/* An answer that is no good. A server that always fails is free first, and would take most of what is
+ * sent: after FAILS_LEAST in a row, while another serves, it is down. */
+void host_fails(struct run *r, struct host *h, const char *why);
 int64_t hosts_context(const struct run *r); /* the longest prompt that any server takes; -1 */
 
 /* send.c */
@@ -183,7 +189,6 @@ int settle_rest(struct run *r, struct err *e);
 /* Lines for all that has been shown; ms until that is due, or -1. */
 int settle_shown(struct run *r, struct err *e);
 int64_t settle_tick(const struct run *r);
-#define FAILS_LEAST 8 /* failures in a row that a run of little concurrency bears, too */
 
 /* redo.c: lines of the index that --redo lists leave it where their files are not good. */
 int redo(struct run *r, struct err *e);

@@ -72,6 +72,7 @@ static void charge(struct run *r, struct item *it, const struct err *why)
 	uint64_t pause = PAUSE_MS;
 
 	it->err = *why;
+	host_fails(r, it->host, why->msg);
 	if (++it->attempts >= r->o->max_attempts) {
 		err_prefix(&it->err, "after %u attempts: ", it->attempts);
 		it->state = BAD;
@@ -115,12 +116,29 @@ static void server_error(
 	item_fail_run(r, it, &e);
 }
 
+/* These are about the key, the address or the model's name, whatever the record is. */
+static int is_hosts(int status)
+{
+	return status == 401 || status == 403 || status == 404;
+}
+
+static void turned_away(
+    struct run *r, struct item *it, const struct http_done *d, const struct err *why)
+{
+	if (!is_hosts(d->status))
+		item_bad(it, why);
+	else if (!r->plan.adopted)
+		item_fail_run(r, it, why);
+	else
+		charge(r, it, why); /* of a gateway, say, while the server behind it is away */
+}
+
 static void act(struct run *r, struct item *it, struct http_done *d, struct serve_outcome out,
     const struct err *why)
 {
 	switch (out.class) {
 	case CLASS_OK: break;
-	case CLASS_PERMANENT: item_bad(it, why); break;
+	case CLASS_PERMANENT: turned_away(r, it, d, why); break;
 	case CLASS_TRANSIENT:
 		if (d->status == 429 || d->status == 503)
 			busy(r, it, d, why);
@@ -230,7 +248,8 @@ static void refused(struct run *r, struct item *it, struct http_done *d)
 	if (d->curl != 0)
 		err_set(&e, "server", "%s: %s", out.name, d->why);
 	else
-		err_set(&e, out.class == CLASS_PERMANENT ? "refused" : "server",
+		err_set(&e,
+		    out.class == CLASS_PERMANENT && !is_hosts(d->status) ? "refused" : "server",
 		    "%s: status %d: %s", out.name, d->status, buf_cstr(&text));
 	act(r, it, d, out, &e);
 	buf_free(&text);

@@ -457,6 +457,42 @@ load extract
 	kill $P1
 }
 
+@test "a server that always fails does not take what another one can do" {
+	serve --latency 100
+	good=$U other=$PID
+	records 60 >"$T/in"
+	for fault in 404 500; do
+		rm -rf "$T/seed"*
+		serve --fault $fault=1
+		bad=$U U=$good
+		extract seed --server "$bad" --rejects "$T/rejects" "$T/in" 2>"$T/err"
+		stop
+		[ ! -s "$T/rejects" ]
+		[ "$(wc -l <"$T/seed.idx")" -eq 60 ]
+		grep -q "^e3-extract: $bad: .*: status $fault: .*; waiting for it$" "$T/err"
+	done
+	PID=$other
+}
+
+@test "a wrong key or address is not the records' fault" {
+	records 5 >"$T/in"
+	for fault in 401=1 status=1:403 404=1; do
+		serve --fault $fault
+		run extract seed --resume --rejects "$T/rejects" "$T/in"
+		stop
+		[ "$status" -eq 1 ]
+		[[ "$output" == "e3-extract: $U: refused: status 40"* ]]
+		[ ! -s "$T/rejects" ]
+	done
+	# also where it is so only for a while: what was tried too often is tried again
+	serve --fault 404@3 --fault 404@4
+	extract seed --max-attempts 1 --resume --rejects "$T/rejects" "$T/in"
+	[ "$(jq -c '[.reject.class,.reject.permanent]' "$T/rejects" | xargs)" = "[server,null] [server,null]" ]
+	extract seed --resume --rejects "$T/rejects" "$T/in"
+	[ ! -s "$T/rejects" ]
+	[ "$(wc -l <"$T/seed.idx")" -eq 5 ]
+}
+
 @test "a server that is given twice counts once" {
 	serve --latency 20
 	records 12 >"$T/in"
