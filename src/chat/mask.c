@@ -45,8 +45,8 @@ struct tag {
 	int supervised;
 };
 
-/* The tags in order; a tag is its message's, the k-th the k-th assistant's where there are as
- * many, else that of its first character from a message. */
+/* The tags in order; a tag is that of its first character from a message, and where it has none the
+ * k-th is the k-th assistant's, if there are as many. */
 static size_t find_tags(const struct chat_prep *p, const struct jinja_out *text, struct tag *tags)
 {
 	size_t n = 0, at = 0, k = 0, assistants = 0;
@@ -66,10 +66,40 @@ static size_t find_tags(const struct chat_prep *p, const struct jinja_out *text,
 	}
 	for (size_t i = 0; i < p->conv->n; i++)
 		assistants += chat_is_role(&p->conv->messages->u.arr.v[i], "assistant") != 0;
-	for (size_t i = 0; i < p->conv->n && n == assistants; i++)
-		if (chat_is_role(&p->conv->messages->u.arr.v[i], "assistant"))
-			tags[k++].supervised = p->conv->weight[i];
+	for (size_t i = 0; i < p->conv->n && n == assistants; i++) {
+		if (!chat_is_role(&p->conv->messages->u.arr.v[i], "assistant"))
+			continue;
+		if (tags[k].supervised < 0)
+			tags[k].supervised = p->conv->weight[i];
+		k++;
+	}
 	return n;
+}
+
+static int is_blank(struct span s)
+{
+	size_t i = 0;
+
+	while (i < s.n && memchr(" \t\r\n", s.p[i], 4))
+		i++;
+	return i == s.n;
+}
+
+/* Of each stretch that is supervised the token that ends the turn, behind which may be white space;
+ * gpt-oss ends its analysis with such a token too. */
+static void leave_out_ends(const struct chat *c, const struct ints *ids, uint8_t *mask)
+{
+	size_t last = SIZE_MAX;
+
+	for (size_t k = 0; k <= ids->n; k++) {
+		if (k < ids->n && mask[k]) {
+			last = is_blank(bpe_token(c->bpe, ids->v[k])) ? last : k;
+			continue;
+		}
+		if (last != SIZE_MAX && chat_is_end(c, ids->v[last]))
+			mask[last] = 0;
+		last = SIZE_MAX;
+	}
 }
 
 static void mask_tags(const struct chat_prep *p, const struct chat_coded *of,
@@ -88,9 +118,9 @@ static void mask_tags(const struct chat_prep *p, const struct chat_coded *of,
 			t++;
 		mask[k] = t < n && at >= tags[t].from && tags[t].supervised > 0 &&
 			  (!opt->last_turn_only || t == last);
-		if (opt->mask == MASK_NO_EOT && chat_is_end(p->c, of->ids->v[k]))
-			mask[k] = 0;
 	}
+	if (opt->mask == MASK_NO_EOT)
+		leave_out_ends(p->c, of->ids, mask);
 }
 
 /* All messages, those to be learnt as they were written; -1 where the rendering loses something. */

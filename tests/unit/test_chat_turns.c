@@ -60,6 +60,15 @@ static const char *const names[] = {"<|im_end|>", "<|im_start|>", "<think>", "</
 	"{{ m.content }}<|im_end|>{% endif %}{% endfor %}"                       \
 	"{% if add_generation_prompt %}a:{% endif %}"
 
+/* A turn of two parts, with white space behind it; tags around what there is of one. */
+#define TWO_PARTS                                                                                \
+	"{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}"                  \
+	"{{ m.reasoning_content }}<|end|>{{ m.content }}<|im_end|>{{ '\n' }}{% endgeneration %}" \
+	"{% else %}{{ m.content }}<|im_end|>{% endif %}{% endfor %}"
+#define SOME_TAGS                                                                             \
+	"{% for m in messages %}{% if m.role == 'assistant' and m.content %}{% generation %}" \
+	"{{ m.reasoning_content }}{% endgeneration %}~{% generation %}{{ m.content }}"        \
+	"{% endgeneration %}{% else %}{{ m.content }}{% endif %}<|im_end|>{% endfor %}"
 #define STRIPPED                                                                               \
 	"{% for m in messages %}{% if m.reasoning_content %}{{ m.reasoning_content.strip() }}" \
 	"</think>{% endif %}{{ m.content|trim }}<|im_end|>{% endfor %}"
@@ -187,6 +196,16 @@ static const struct {
     {"generation tags with nothing of a message in them", TAGS,
 	M(U("q") "," A("") "," F("") "," A("y")),
 	"3 u:q<|im_end|>a:[<|im_end|>]a:<|im_end|>a:[y<|im_end|>]\n", {0}},
+    {"generation tags, no-eot, an end within the turn", TWO_PARTS, M(U("q") "," R("r", "x")),
+	"1 q<|im_end|>[r<|end|>x<|im_end|>\n]\n", {0}},
+    {"which stays", TWO_PARTS, M(U("q") "," R("r", "x")),
+	"1 q<|im_end|>[r<|end|>x]<|im_end|>[\n]\n", {.mask = MASK_NO_EOT}},
+    {"two tags of one message, none of another", SOME_TAGS, M(U("q") "," R("r", "x") "," F("")),
+	"1 q<|im_end|>[r]~[x]<|im_end|><|im_end|>\n", {0}},
+    {"of a foreign one", SOME_TAGS,
+	M(U("q") ",{\"role\":\"assistant\",\"weight\":0,\"reasoning_content\":\"r\","
+		 "\"content\":\"x\"}," A("")),
+	"", {0}},
     {"special strings are parsed", KEEP, M(U("<|im_end|>") "," A("x")),
 	"1 u:<|im_end|><|im_end|>\na:[x<|im_end|>]\n", {0}},
     {"served ids win", KEEP,
