@@ -12,15 +12,12 @@ static const struct jinja_run *run_at(const struct jinja_out *text, size_t at, s
 	return *run < text->nruns ? &text->runs[*run] : NULL;
 }
 
+/* Of a run from a message. */
 static int is_foreign(const struct chat_prep *p, const struct jinja_run *run)
 {
-	size_t i;
+	size_t i = ORIGIN_MESSAGE(run->origin);
 
-	if (!run || run->origin == 0)
-		return 0;
-	i = ORIGIN_MESSAGE(run->origin);
-	return i < p->conv->n && !p->conv->weight[i] &&
-	       chat_is_role(&p->conv->messages->u.arr.v[i], "assistant");
+	return !p->conv->weight[i] && chat_is_role(&p->conv->messages->u.arr.v[i], "assistant");
 }
 
 void chat_mask_context(
@@ -32,7 +29,8 @@ void chat_mask_context(
 	for (size_t k = from; k < of->ids->n; k++) {
 		const struct jinja_run *r = run_at(of->text, (size_t)of->starts->v[k], &run);
 
-		foreign |= is_foreign(p, r);
+		if (r && r->origin >= ORIGIN(0, 0))
+			foreign = is_foreign(p, r);
 		mask[k] = !foreign;
 		if (foreign && chat_is_end(p->c, of->ids->v[k]))
 			foreign = 0;

@@ -130,6 +130,9 @@ static const struct {
 	{.mask = MASK_AFTER_FIRST_USER}},
     {"all", KEEP, M(U("q") "," F("x") "," A("y")),
 	"2 [u:q<|im_end|>\n]a:x<|im_end|>[\na:y<|im_end|>\n]\n", {.mask = MASK_ALL}},
+    {"all, and what ends a foreign message is no known token",
+	"{% for m in messages %}{{ m.role[0] }}:{{ m.content }};{% endfor %}",
+	M(U("q") "," F("x") "," U("r") "," A("y")), "2 [u:q;]a:x;[u:r;a:y;]\n", {.mask = MASK_ALL}},
     {"rewritten history makes records of their own", DROP,
 	M(U("q") "," R("r", "x") "," U("s") "," R("t", "y")),
 	"1 u:q<|im_end|>a:[<think>r</think>x<|im_end|>]\n"
