@@ -154,9 +154,8 @@ static int holds(
 		return 1;
 	if (text->text.len == 0)
 		return 0;
-	if (p->t->native)
-		return all_there(p, text, origin, want);
-	return all_there(p, text, origin, some) || computed(p, text, origin, some) > 0;
+	return all_there(p, text, origin, want) ||
+	       (!p->t->native && computed(p, text, origin, some) > 0);
 }
 
 int chat_has_text(const struct jval *content)

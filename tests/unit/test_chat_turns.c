@@ -171,6 +171,10 @@ static const struct {
     {"white space at edges may go, whichever Python strips", STRIPPED,
 	M(U("q") "," R("\\u2028\\u201cr\\u001c", "\\u3000x\\u00a0y\\u0085")),
 	"1 q<|im_end|>[\xe2\x80\x9cr</think>x\xc2\xa0y<|im_end|>]\n", {0}},
+    {"it may stay too", KEEP, M(U("q") "," A("\\u00a0<think></think>\\u3000x\\u2028")),
+	"1 u:q<|im_end|>\na:[\xc2\xa0<think></think>\xe3\x80\x80x\xe2\x80\xa8<|im_end|>]\n", {0}},
+    {"also where think tags go", BEHIND_THINK, M(U("q") "," A(" \\u00a0<think></think>x")),
+	"1 q<|im_end|>[x<|im_end|>]\n", {0}},
     {"a character that begins as the one that went does",
 	"{% for m in messages %}{{ m.content|replace('\\u2028', '') }}"
 	"<|im_end|>{% endfor %}",
