@@ -114,3 +114,25 @@ complete_words() {
 		[ "$output" = "e3-prep: standard input: $why" ]
 	done
 }
+
+@test "what becomes of a line is there before the next one comes" {
+	cd "$T"
+	mkfifo in
+	printf '{"id":"a/1","messages":[{"role":"user","content":"u"},{"role":"assistant","content":"a"}]}\n' >record
+	for args in "prep --dataset a --mode native" "tokenize --model $MODEL"; do
+		e3-$args -q -j2 <in >out 2>err 3>&- &
+		exec 4>in
+		for n in 1 2; do
+			sed "s/1/$n/" record >&4
+			# only how soon depends on the machine
+			for _ in $(seq 400); do
+				[ "$(wc -l <out)" -lt $n ] || break
+				sleep 0.05
+			done
+			[ "$(wc -l <out)" -eq $n ] || { cat err; kill $!; false; }
+		done
+		exec 4>&-
+		wait $!
+		[ "$(wc -l <out)" -eq 2 ]
+	done
+}

@@ -181,6 +181,7 @@ static void command_lines(void **state)
 	    {{"-t", "-0.5"}, 2,
 		"e3-test: --temperature: expected a number of 0 or more, not '-0.5'\n"},
 	    {{"--top-k=-1"}, 0, " x=-1\n"},
+	    {{"--top-k=9"}, 0, " x=9\n"},
 	    {{"--top-k=-1.5"}, 2, "e3-test: --top-k: expected a number from -1 to 9, not '-1.5'\n"},
 	    {{"--top-k=9.5"}, 2, "e3-test: --top-k: expected a number from -1 to 9, not '9.5'\n"},
 	    {{"--memory=1M"}, 2,

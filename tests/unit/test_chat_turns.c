@@ -379,6 +379,38 @@ static void looking_for_calls_takes_steps(void **state)
 	chat_close(c);
 }
 
+/* What is kept of a prompt for one mask is not enough for another. */
+static void masks_in_turn(void **state)
+{
+	static const char in[] = M(U("q") "," F("x") "," U("r") "," A("y"));
+	static const enum chat_mask masks[] = {MASK_SERVED, MASK_AFTER_FIRST_USER};
+	struct chat *c = open_with(KEEP);
+	struct chat_work *w = chat_work_open(c);
+	struct arena a = {0};
+	struct rec r = {0};
+	struct chat_conv conv;
+	struct chat_turns turns = {0};
+	struct buf out = {0};
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(rec_parse(&r, in, strlen(in), &e), 0);
+	assert_int_equal(chat_read(&conv, &r, &a, &e), 0);
+	for (size_t i = 0; i < LEN(masks); i++) {
+		struct chat_turns_opt opt = {.mask = masks[i]};
+
+		assert_int_equal(chat_turns(c, w, &conv, &opt, &a, &turns, &e), 0);
+	}
+	put_seq(&out, chat_bpe(c), turns.seq);
+	assert_bytes("after the first user", out.data, out.len,
+	    "2 u:q<|im_end|>\na:x<|im_end|>[\nu:r<|im_end|>\na:y<|im_end|>]\n");
+	buf_free(&out);
+	rec_free(&r);
+	arena_free(&a);
+	chat_work_close(w);
+	chat_close(c);
+}
+
 /* Special strings inside a message are text, those of the template are not. */
 static void keeps_specials_out_of_content(void **state)
 {
@@ -494,6 +526,7 @@ int main(void)
 	    cmocka_unit_test(makes_sequences),
 	    cmocka_unit_test(says_when_steps_run_out),
 	    cmocka_unit_test(looking_for_calls_takes_steps),
+	    cmocka_unit_test(masks_in_turn),
 	    cmocka_unit_test(keeps_specials_out_of_content),
 	    cmocka_unit_test(counts_specials_as_tokens),
 	    cmocka_unit_test(counts_drift),
