@@ -158,3 +158,12 @@ extract() {
 		[ "$failures" -ge 2 ]
 	done
 }
+
+@test "extraction: states are on disk before their file has its name" {
+	E3_FAULT_DIR=$PWD/out/.new
+	run with fsync:1:5 extract seed "$PWD/out"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ -e "$E3_FAULT_MARK" ]
+	[[ "$output" == *"/out/.new-"*": cannot sync: Input/output error" ]]
+}
