@@ -823,3 +823,23 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	done
 	[ "$(cat "$T"/s?.idx | jq -r .id | sort -V | xargs)" = "$(seq -f d/%g 0 19 | xargs)" ]
 }
+
+@test "--verify: a value of a file that has no checksum of its own; a norm that is not the set's" {
+	serve
+	records 2 >"$T/in"
+	for l in speculators modelopt; do
+		extract $l "$T/in"
+		verify $l
+	done
+	f=$T/speculators/$(jq -r .file "$T/speculators.idx" | head -n 1)
+	at=$(($(stat -c %s "$f") - 2)) # the low byte of a bf16: the value stays one
+	damage speculators "${f#"$T/speculators/"}" $at "$(printf %02x $((0x$(od -An -tx1 -j $at -N 1 "$f" | tr -d ' ') ^ 1)))"
+	run verify speculators
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the file's xxh64 is not that of its line"* ]]
+	jq '.norm = if .norm == "before" then "after" else "before" end' "$T/modelopt/manifest.json" >"$T/m"
+	cp "$T/m" "$T/modelopt/manifest.json"
+	run verify modelopt
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"hidden_states_prenorm is not what the manifest says"* ]]
+}

@@ -411,6 +411,13 @@ load extract
 	run extract seed --rejects "$T/bad" --concurrency 2 "$T/in"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"8 records in a row have failed"* ]]
+	stop
+	# as many, but not in a row
+	serve --fault hs-nan=0.25 --seed 1
+	rm -rf "$T/seed"*
+	records 60 >"$T/in"
+	extract seed --rejects "$T/bad" --max-attempts 1 --concurrency 1 "$T/in"
+	[ "$(wc -l <"$T/bad")" -ge 8 ]
 }
 
 @test "a server that fails now and then, or is away for a while" {
@@ -611,9 +618,13 @@ load extract
 
 @test "ids that the model does not have are not sent" {
 	serve
-	{ records 1; echo '{"id":"x","input_ids":[300,99999999],"loss_mask":[0,1]}'; } >"$T/in"
+	{
+		records 1
+		echo '{"id":"x","input_ids":[300,99999999],"loss_mask":[0,1]}'
+		jq -c '{id: "y", input_ids: [.vocab_size], loss_mask: [1]}' $MODEL/config.json
+	} >"$T/in"
 	extract seed --rejects "$T/bad" "$T/in"
-	[ "$(jq -r .reject.class "$T/bad")" = range ]
+	[ "$(jq -r .reject.class "$T/bad" | xargs)" = "range range" ]
 	grep -q 'input_ids\[1\]: 99999999 is outside the model.s vocabulary of ' "$T/bad"
 	[ "$(curl -s "$U/metrics" | grep '^e3sim:answered_total' | sed 's/.* //')" -eq 1 ]
 }

@@ -108,6 +108,9 @@ texts() {
 	cmp a b
 	jq -r '.id | split("/")[1]' a >ids
 	sort -n ids | cmp - ids
+	# of rows that are the same the first ones
+	for _ in 1 2 3 4 5; do ask 1; done | e3-prep -q --dataset d --dedup none --sample 2 | jq -r .id >ids
+	[ "$(xargs <ids)" = "d/1 d/2" ]
 }
 
 @test "a sample without a place to wait fails" {
