@@ -135,6 +135,10 @@ again() {
 	run make --no-print-directory -C "$T/else" -f "$PWD/pipelines/100k/Makefile" BIN="$T/bin"
 	[ "$status" -eq 2 ]
 	[[ $output = *"there is no datasets.tsv: make -C FOLDER, with OUT and RAW as whole paths"* ]]
+	run reference BIN= prompts
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"no e3-prep in ../../bin nor in PATH"* ]]
+	reference BIN= status >/dev/null
 	run pipelines/report/report "$T/none" pipelines/100k/datasets.tsv
 	[ "$status" -eq 1 ]
 	[ "$output" = "report: there is no $T/none: nothing is made yet" ]
