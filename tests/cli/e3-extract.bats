@@ -62,6 +62,13 @@ load extract
 	[ "$(cat "$T/status")" -eq 141 ]
 	[ ! -s "$T/err" ]
 	[ -z "$(ls -A "$T/hs")" ]
+	# what has no line by then has no file
+	stop
+	rm -r "$T/seed"
+	serve --latency 500
+	{ extract seed -o - --concurrency 1 "$T/in" || echo $? >"$T/status"; } | head -n 1 >"$T/first"
+	[ "$(cat "$T/status")" -eq 141 ]
+	[ "$(cd "$T/seed" && find . -name 'data_*')" = "./$(jq -r .file "$T/first")" ]
 }
 
 @test "states that are not good never become a file" {

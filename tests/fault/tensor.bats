@@ -176,15 +176,3 @@ extract() {
 	[[ "$output" == *"/out/rows_0-2000: "*"Input/output error" ]]
 	[ ! -s out.idx.part ]
 }
-
-@test "extraction: what has no line in an index that goes away is taken back" {
-	mkfifo idx
-	cat idx >got 3>&- &
-	E3_FAULT_DIR=$PWD/idx
-	run with write:2:5 extract seed "$PWD/out" -o "$PWD/idx"
-	wait
-	[ "$status" -eq 1 ]
-	[ -e "$E3_FAULT_MARK" ]
-	[ "$(wc -l <got)" -eq 1 ]
-	[ -z "$(find out -name data_1.pt)" ]
-}
