@@ -182,6 +182,14 @@ load infer
 	infer --resume --rejects rej -o out in 2>err
 	grep -q "30 in = 0 out + $n rejected (refused $n) + $((30 - n)) resumed" err
 	once 30 out rej
+	# nor what has been mended since
+	cp out was
+	cp rej were
+	sed "s#^\(.*\"$(head -n 1 rej | jq -r .id)\".*\)question#\1mended#" in >mended
+	infer --resume --rejects rej -o out mended 2>err
+	grep -q "30 in = 1 out + $((n - 1)) rejected" err
+	cp was out
+	cp were rej
 	infer --resume --retry-rejects --rejects rej -o out in 2>err
 	grep -q "30 in = $n out + $((30 - n)) resumed" err
 	once 30 out

@@ -130,10 +130,25 @@ static void masks(void **state)
 		}
 }
 
+static void a_mask_of_two(void **state)
+{
+	(void)state;
+	for (size_t at = 0; at < 70; at++)
+		for (int blank = 0; blank < 2; blank++) {
+			struct span s = array(70, at, blank ? " 2" : "2", 2);
+			struct buf b = {0};
+			struct err e;
+
+			assert_int_equal(mask_read(&b, s, "m", &e), -1);
+			buf_free(&b);
+			free((void *)(uintptr_t)s.p);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(plain), cmocka_unit_test(not_plain),
-	    cmocka_unit_test(refused), cmocka_unit_test(masks)};
+	    cmocka_unit_test(refused), cmocka_unit_test(masks), cmocka_unit_test(a_mask_of_two)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

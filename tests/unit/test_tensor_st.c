@@ -96,6 +96,7 @@ static const struct {
     {"a name twice", "{" T("a", "U8", "[2]", "[0,2]") "," T("a", "U8", "[2]", "[2,4]") "}", 4,
 	"format"},
     {"size is not shape", "{" T("a", "I64", "[2]", "[0,8]") "}", 8, "format"},
+    {"size is more than shape", "{" T("a", "I64", "[1]", "[0,16]") "}", 16, "format"},
     {"shape overflows", "{" T("a", "I64", "[4294967296,4294967296]", "[0,0]") "}", 0, "format"},
     {"empty by a huge shape", "{" T("a", "I64", "[0,9223372036854775807]", "[0,0]") "}", 0, NULL},
     {"negative size", "{" T("a", "U8", "[-4]", "[0,4]") "}", 4, "format"},
