@@ -83,6 +83,9 @@ installed() {
 	run make -n -C "$T/dest/usr/share/e3/pipelines/100k" OUT="$T/out" RAW="$T/raw"
 	[ "$status" = 0 ]
 	[[ "$output" == *"$T/dest/usr/bin/e3-infer "* ]]
+	run make -C "$T/dest/usr/share/e3/pipelines/100k" REHEARSAL="$T/r" rehearsal
+	[ "$status" = 2 ]
+	[[ "$output" == *"rehearse: its rows are pieces of e3's source, which is not here: run it in a checkout"* ]]
 }
 
 @test "the Debian package holds what is installed, and is the same twice" {
