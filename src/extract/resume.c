@@ -29,6 +29,25 @@ static void check_file(struct replay *y)
 	buf_free(&path);
 }
 
+/* In layout speculators line k is of hs_k, by which a trainer finds a row's states. */
+static int check_number(const struct replay *y, struct err *e)
+{
+	const struct run *r = y->r;
+	struct buf want = {0};
+	int rc = 0;
+
+	if (r->plan.set.layout != LAYOUT_SPECULATORS)
+		return 0;
+	layout_name(&want, LAYOUT_SPECULATORS, 0, r->lines, (struct span){0});
+	if (strcmp(buf_cstr(&want), y->line.file.data) != 0)
+		rc = err_set(e, "index",
+		    "its file is %s, the line's number makes it %s: a line before it is gone; "
+		    "--convert numbers the files anew, in an --out-dir of its own",
+		    y->line.file.data, want.data);
+	buf_free(&want);
+	return rc;
+}
+
 static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, struct err *e)
 {
 	struct replay *y = ctx;
@@ -36,7 +55,7 @@ static int replay_line(void *ctx, const char *p, size_t n, uint64_t number, stru
 
 	(void)number;
 	if (run_interrupted(r, e) < 0 || rec_parse(&y->rec, p, n, e) < 0 ||
-	    index_read(&y->line, &y->rec, e) < 0)
+	    index_read(&y->line, &y->rec, e) < 0 || check_number(y, e) < 0)
 		return -1;
 	check_file(y);
 	if (!done_add(&r->done, &y->line))
@@ -205,6 +224,7 @@ int resume_done(struct run *r, const struct item *it, struct err *e)
 int resume_ended(const struct run *r, struct err *e)
 {
 	const char *first = NULL, *path = part_path(r->part);
+	int numbered = r->plan.set.layout == LAYOUT_SPECULATORS;
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < r->done.cap; i++) {
@@ -217,8 +237,9 @@ int resume_ended(const struct run *r, struct err *e)
 		return 0;
 	return err_set(e, "changed",
 	    "%s holds the states of %llu %s not in the input%s, such as %s/%s: give the whole "
-	    "input, or take their lines out of %s: their files go then, too",
+	    "input, or take their lines out of %s%s",
 	    r->o->flow.output, (unsigned long long)n,
 	    n == 1 ? "record that is" : "records that are",
-	    r->o->flow.shard.n > 1 ? ", or of another shard" : "", r->o->out_dir, first, path);
+	    r->o->flow.shard.n > 1 ? ", or of another shard" : "", r->o->out_dir, first, path,
+	    numbered ? " and --convert what is left" : ": their files go then, too");
 }

@@ -522,10 +522,11 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 		extract $l "$T/in"
 		cp "$T/$l.idx" "$T/want"
 		cp "$T/$l/manifest.json" "$T/manifest"
+		[ $l = seed ] && end=": their files go then, too" || end=" and --convert what is left"
 		for _ in 1 2; do
 			run extract $l --resume "$T/less"
 			[ "$status" -eq 1 ]
-			[[ "$output" == *"e3-extract: $T/$l.idx holds the states of 3 records that are not in the input, such as $T/$l/"*": give the whole input, or take their lines out of $T/$l.idx.part: their files go then, too" ]] || { echo "$output"; false; }
+			[[ "$output" == *"e3-extract: $T/$l.idx holds the states of 3 records that are not in the input, such as $T/$l/"*": give the whole input, or take their lines out of $T/$l.idx.part$end" ]] || { echo "$output"; false; }
 			[ ! -e "$T/$l.idx" ]
 			cmp "$T/want" "$T/$l.idx.part"
 			[ "$(jq -c '[.complete,.records]' "$T/$l/manifest.json")" = '[false,8]' ]
@@ -691,6 +692,27 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	extract speculators --resume "$T/in"
 	verify speculators --records "$T/in"
 	[ "$(jq -r .file "$T/speculators.idx" | tail -n 1)" = hidden_states/hs_5.safetensors ]
+}
+
+@test "speculators: an index with a gap is not gone on with; --convert numbers anew" {
+	serve
+	records 6 >"$T/all"
+	extract speculators "$T/all"
+	sed 3d "$T/all" >"$T/in"
+	run extract speculators --resume "$T/in"
+	[[ "$output" == *"/hs_2.safetensors: give the whole input, or take their lines out of $T/speculators.idx.part and --convert what is left" ]]
+	sed -i 3d "$T/speculators.idx.part"
+	find "$T/speculators" -type f | sort >"$T/was"
+	for in in in all; do
+		run extract speculators --resume "$T/$in"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"speculators.idx.part:3: its file is hidden_states/hs_3.safetensors, the line's number makes it hidden_states/hs_2.safetensors: "* ]]
+	done
+	find "$T/speculators" -type f | sort | cmp - "$T/was"
+	e3-extract -q --convert "$T/speculators" --layout speculators --out-dir "$T/new" -o "$T/new.idx" "$T/speculators.idx.part"
+	extract speculators --out-dir "$T/new" -o "$T/new.idx" --resume "$T/in"
+	e3-extract -q --verify "$T/new" --records "$T/in" "$T/new.idx"
+	[ "$(jq -r .file "$T/new.idx" | xargs)" = "$(seq -f 'hidden_states/hs_%g.safetensors' 0 4 | xargs)" ]
 }
 
 @test "a second run on the same folder is refused" {
