@@ -25,8 +25,7 @@ int prep_put_text(
 	return prep_conv_put(r, &m);
 }
 
-/* An answer may begin with the thought that it comes with: it is written once. Of other words it is
- * a second one, and which of them was thought can't be told. */
+/* An answer may begin with the thought that it comes with: it is written once. */
 static void drop_thought(struct prep_row *r, struct prep_msg *m)
 {
 	struct span s = prep_text_decode(&m->content, r->arena);
@@ -36,20 +35,14 @@ static void drop_thought(struct prep_row *r, struct prep_msg *m)
 	if (!prep_begins(s.p, end, open_tag))
 		return;
 	s = prep_walk_trim(behind(s, s.p + sizeof(open_tag) - 1));
-	if (s.n >= thought.n && memcmp(s.p, thought.p, thought.n) == 0) {
-		s = prep_walk_trim(behind(s, s.p + thought.n));
-		if (prep_begins(s.p, s.p + s.n, close_tag)) {
-			s.p += sizeof(close_tag) - 1;
-			m->content = prep_text_plain((struct span){s.p, (size_t)(end - s.p)});
-			prep_note(r, "message %zu: it begins with its reasoning, left out there",
-			    r->conv.seen);
-			return;
-		}
-	}
-	prep_count(r, PREP_TWICE, 1);
-	prep_note(r,
-	    "message %zu: it begins with a <think> that is not its reasoning (think-twice)",
-	    r->conv.seen);
+	if (s.n < thought.n || memcmp(s.p, thought.p, thought.n) != 0)
+		return;
+	s = prep_walk_trim(behind(s, s.p + thought.n));
+	if (!prep_begins(s.p, s.p + s.n, close_tag))
+		return;
+	s.p += sizeof(close_tag) - 1;
+	m->content = prep_text_plain((struct span){s.p, (size_t)(end - s.p)});
+	prep_note(r, "message %zu: it begins with its reasoning, left out there", r->conv.seen);
 }
 
 /* An answer as captured may lack the opening tag, which was part of the prompt that it was
@@ -85,6 +78,10 @@ void prep_split_think(struct prep_row *r, struct prep_msg *m)
 		drop_thought(r, m);
 	else
 		take_thought(r, m);
+	if (!prep_find(prep_text_decode(&m->content, r->arena), open_tag))
+		return;
+	prep_count(r, PREP_THINK_LEFT, 1);
+	prep_note(r, "message %zu: a <think> stays in its text (think-left)", r->conv.seen);
 }
 
 int prep_system_column(struct prep_row *r)

@@ -56,7 +56,7 @@ enum prep_count {
 	PREP_USERS,
 	PREP_SPECIAL, /* messages that hold a look-alike of a special token */
 	PREP_UNBALANCED,
-	PREP_TWICE,
+	PREP_THINK_LEFT,
 	PREP_NO_SCORE,
 	PREP_CALL_TEXT,
 	PREP_CUT_ANSWER,

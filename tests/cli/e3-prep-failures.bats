@@ -97,15 +97,16 @@ holds() {
 		{"problem":"p","solution":"<think>why"}
 	END
 	jq -se 'map(.messages[1] | [.content, .reasoning_content]) == [["so", "why"], ["so", "why"], ["<think>why", null]]' out
-	holds '.counts["think-opener"] == 1 and .counts["think-unbalanced"] == 1' stats
+	holds '.counts | .["think-opener"] == 1 and .["think-unbalanced"] == 1 and .["think-left"] == 1' stats
 	prep A2_kimik25 <<-'END'
 		{"problem":"p","thinking":"why","solution":"<think>how</think>so"}
 		{"problem":"p","thinking":"why","solution":"<think> why </think>so"}
 		{"problem":"p","thinking":"","solution":"<think>how</think>so"}
+		{"problem":"p","solution":"\n<think>how</think>so"}
 	END
-	jq -se 'map(.messages[1] | [.content, .reasoning_content]) ==
-		[["<think>how</think>so", "why"], ["so", "why"], ["so", "how"]]' out
-	holds '.counts["think-twice"] == 1 and .counts.repaired == null' stats
+	jq -se 'map(.messages[1] | [.content, .reasoning_content]) == [["<think>how</think>so", "why"],
+		["so", "why"], ["so", "how"], ["\n<think>how</think>so", null]]' out
+	holds '.counts["think-left"] == 2 and .counts.repaired == null' stats
 }
 
 @test "a result without an id is that of a call of its name, and none is that of two" {
