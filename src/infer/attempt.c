@@ -242,17 +242,23 @@ static enum serve_found look(
 /* The next turn, or the end of the record. */
 static void take_answer(struct run *r, struct item *it, struct result *a)
 {
+	struct turn turn = {
+	    .id = it->job->id,
+	    .key = it->key,
+	    .after = it->conv.sum,
+	    .message = {a->message.data, a->message.len},
+	    .generation = {a->generation.data, a->generation.len},
+	};
 	struct err e;
 
-	conv_answer(&it->conv, (struct span){a->message.data, a->message.len},
-	    (struct span){a->generation.data, a->generation.len}, a->status != STATUS_OK);
+	conv_answer(&it->conv, turn.message, turn.generation, a->status != STATUS_OK);
 	it->last = a->status;
 	it->attempts = it->unparsed = it->crashes = it->lone_deaths = 0;
 	if (it->conv.done) {
 		doubt_verdict(r, it);
 		return;
 	}
-	if (turns_note(&r->turns, it->job->id, it->key, &it->conv, &e) < 0)
+	if (turns_note(&r->turns, &turn, &e) < 0)
 		infer_fail(r, &e);
 	it->not_before = r->now;
 	queue_wait(&r->queue, it);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "infer/tools.h"
 #include "serve/lax.h"
@@ -218,6 +219,7 @@ void conv_answer(struct conv *c, struct span message, struct span generation, in
 
 	take(c, message);
 	c->answers++;
+	c->sum = hash64(message.p, message.n, c->sum);
 	c->other_arguments = 0;
 	c->done = last || c->turns == TURNS_LAST;
 	if (!c->done)
@@ -243,6 +245,7 @@ void conv_progress(const struct conv *c, struct buf *out)
 	buf_adds(out, "]}");
 }
 
+/* What the array holds, between commas. */
 static size_t set_list(struct buf *to, struct span array)
 {
 	struct span v;
@@ -270,6 +273,26 @@ static size_t count(struct span array)
 	return n;
 }
 
+/* As conv_answer sums it up: of the messages that the generations name. */
+static uint64_t sum_up(struct span messages, struct span gens)
+{
+	struct lax m, g;
+	struct span message, gen;
+	uint64_t sum = 0;
+	int64_t at = -1, want;
+
+	lax_begin(&m, messages);
+	lax_begin(&g, gens);
+	while (lax_element(&g, &gen)) {
+		want = lax_int(lax_get(gen, "message"), -1);
+		while (at < want && lax_element(&m, &message))
+			at++;
+		if (at == want && want >= 0)
+			sum = hash64(message.p, message.n, sum);
+	}
+	return sum;
+}
+
 int conv_resume(struct conv *c, struct span progress)
 {
 	struct span messages = lax_get(progress, "messages");
@@ -283,6 +306,7 @@ int conv_resume(struct conv *c, struct span progress)
 	c->asked = (struct span){NULL, 0};
 	c->count = set_list(&c->list, messages);
 	c->answers = set_list(&c->gens, gens);
+	c->sum = sum_up(messages, gens);
 	return 0;
 }
 

@@ -48,6 +48,7 @@ struct conv {
 	size_t count;	      /* of all: the index of the answer to come */
 	struct buf gens;      /* generations so far, between commas */
 	size_t answers;
+	uint64_t sum; /* of their messages: what the next one is built on */
 	size_t
 	    dropped_bytes; /* of the answers that are made anew: a hint of the new ones' length */
 	int done;
@@ -65,7 +66,7 @@ void conv_record(const struct conv *c, const struct rec *r, struct buf *out);
 void conv_messages(const struct conv *c, struct buf *out);
 
 /* Takes the answer: a message and its generation, an object to which conv adds its own members.
- * last: nothing may be built on it. */
+ * last: nothing may be built on it. The same answers to the same record make the same conversation. */
 void conv_answer(struct conv *c, struct span message, struct span generation, int last);
 
 /* Goes on where an earlier run stood: what conv_progress wrote. 0, or -1 when it does not fit, or is

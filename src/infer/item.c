@@ -168,11 +168,25 @@ static void changed(struct run *r, struct item *it)
 	buf_free(&how);
 }
 
+/* Either may be the later one, or go on from the other: a run that was killed left its turns and no
+ * rejects. */
+static void resume_turns(struct run *r, struct item *it, const char *rejected)
+{
+	struct err ignored;
+
+	turns_resume(&r->turns, it->job->id, it->key, &it->conv);
+	if (conv_resume(&it->conv, (struct span){rejected, strlen(rejected)}) == 0)
+		turns_resume(&r->turns, it->job->id, it->key, &it->conv);
+	if (it->conv.done) { /* by a version that pairs results in another way */
+		conv_free(&it->conv);
+		conv_open(&it->conv, &it->rec, (enum turns)r->o->turns, &ignored);
+	}
+}
+
 /* What an earlier run says of the record. 1: it is settled. */
 static int settle_earlier(struct run *r, struct item *it)
 {
 	struct carried *c = it->carried = resume_carried(&r->resume, it->job->id);
-	struct span turns;
 
 	if (c && c->key != it->key)
 		c = NULL;
@@ -188,12 +202,7 @@ static int settle_earlier(struct run *r, struct item *it)
 		carry(r, it, c);
 		return 1;
 	}
-	/* either may be the later one: a run that was killed left its turns and no rejects */
-	if (c && c->progress)
-		conv_resume(&it->conv, (struct span){c->progress, strlen(c->progress)});
-	turns = turns_find(&r->turns, it->job->id, it->key);
-	if (turns.p)
-		conv_resume(&it->conv, turns);
+	resume_turns(r, it, c && c->progress ? c->progress : "");
 	return 0;
 }
 

@@ -44,21 +44,6 @@ static void take_line(
 	t->place[t->nplaces++] = p;
 }
 
-/* The last one of an id counts. */
-static void sort_places(struct turns_file *t)
-{
-	size_t n = 0;
-
-	if (t->nplaces)
-		qsort(t->place, t->nplaces, sizeof(*t->place), by_id_and_place);
-	for (size_t i = 0; i < t->nplaces; i++) {
-		if (n > 0 && by_id(&t->place[n - 1], &t->place[i]) == 0)
-			n--;
-		t->place[n++] = t->place[i];
-	}
-	t->nplaces = n;
-}
-
 static int read_places(struct turns_file *t, const struct hashset *done, struct err *e)
 {
 	FILE *f = fopen(t->path, "r");
@@ -78,7 +63,8 @@ static int read_places(struct turns_file *t, const struct hashset *done, struct 
 	free(line);
 	if (f)
 		fclose(f);
-	sort_places(t);
+	if (t->nplaces)
+		qsort(t->place, t->nplaces, sizeof(*t->place), by_id_and_place);
 	return rc;
 }
 
@@ -98,49 +84,52 @@ int turns_open(struct turns_file *t, const char *output, const struct hashset *d
 		return 0;
 	if (read_places(t, done, e) < 0)
 		return -1;
-	/* what a kill tore off is ended, so that the next line is whole */
-	if (lseek(t->fd, 0, SEEK_END) > 0 && write(t->fd, "\n", 1) != 1)
-		return err_sys(e, "%s", t->path);
+	t->torn = lseek(t->fd, 0, SEEK_END) > 0;
 	return 0;
 }
 
-struct span turns_find(struct turns_file *t, struct span id, uint64_t key)
+/* One line, where it fits to what c has. */
+static void resume_turn(
+    struct turns_file *t, const struct turns_place *p, uint64_t key, struct conv *c)
 {
-	struct turns_place want = {.id = hash128(id.p, id.n)}, *p = NULL;
-	struct span none = {NULL, 0};
+	struct span message, generation;
 	struct err ignored;
-	char hex[17];
+	char hex[17], after[17];
+
+	buf_reset(&t->line);
+	if (pread(t->fd, buf_room(&t->line, p->n), p->n, (off_t)p->at) != (ssize_t)p->n ||
+	    rec_parse(&t->rec, t->line.data, p->n, &ignored) < 0)
+		return;
+	snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)key);
+	snprintf(after, sizeof(after), "%016llx", (unsigned long long)c->sum);
+	message = rec_get(&t->rec, "message");
+	generation = rec_get(&t->rec, "generation");
+	if (!c->done && message.p && *message.p == '{' && generation.p && *generation.p == '{' &&
+	    lax_is(rec_get(&t->rec, "infer_key"), hex) && lax_is(rec_get(&t->rec, "after"), after))
+		conv_answer(c, message, generation, 0);
+}
+
+void turns_resume(struct turns_file *t, struct span id, uint64_t key, struct conv *c)
+{
+	struct turns_place want = {.id = hash128(id.p, id.n)}, *p = NULL, *end;
 
 	if (t->nplaces)
 		p = bsearch(&want, t->place, t->nplaces, sizeof(want), by_id);
 	if (!p)
-		return none;
-	buf_reset(&t->line);
-	if (pread(t->fd, buf_room(&t->line, p->n), p->n, (off_t)p->at) != (ssize_t)p->n ||
-	    rec_parse(&t->rec, t->line.data, p->n, &ignored) < 0)
-		return none;
-	snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)key);
-	return lax_is(rec_get(&t->rec, "infer_key"), hex) ? rec_get(&t->rec, "progress") : none;
+		return;
+	end = t->place + t->nplaces;
+	while (p > t->place && by_id(p - 1, &want) == 0)
+		p--;
+	for (; p < end && by_id(p, &want) == 0; p++)
+		resume_turn(t, p, key, c);
 }
 
-int turns_note(
-    struct turns_file *t, struct span id, uint64_t key, const struct conv *c, struct err *e)
+static int write_line(struct turns_file *t, struct err *e)
 {
-	struct buf *b = &t->line;
 	size_t at = 0;
 
-	if (t->fd < 0)
-		return 0;
-	buf_reset(b);
-	buf_adds(b, "{\"id\":");
-	buf_add_json(b, id.p, id.n);
-	buf_adds(b, ",\"infer_key\":\"");
-	buf_add_hex64(b, key);
-	buf_adds(b, "\",\"progress\":");
-	conv_progress(c, b);
-	buf_adds(b, "}\n");
-	while (at < b->len) {
-		ssize_t n = write(t->fd, b->data + at, b->len - at);
+	while (at < t->line.len) {
+		ssize_t n = write(t->fd, t->line.data + at, t->line.len - at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -151,12 +140,38 @@ int turns_note(
 	return 0;
 }
 
+int turns_note(struct turns_file *t, const struct turn *turn, struct err *e)
+{
+	struct buf *b = &t->line;
+
+	if (t->fd < 0)
+		return 0;
+	buf_reset(b);
+	if (t->torn)
+		buf_addc(b, '\n'); /* what a kill tore off is ended */
+	t->torn = 0;
+	buf_adds(b, "{\"id\":");
+	buf_add_json(b, turn->id.p, turn->id.n);
+	buf_adds(b, ",\"infer_key\":\"");
+	buf_add_hex64(b, turn->key);
+	buf_adds(b, "\",\"after\":\"");
+	buf_add_hex64(b, turn->after);
+	buf_adds(b, "\",\"message\":");
+	buf_add(b, turn->message.p, turn->message.n);
+	buf_adds(b, ",\"generation\":");
+	buf_add(b, turn->generation.p, turn->generation.n);
+	buf_adds(b, "}\n");
+	return write_line(t, e);
+}
+
 void turns_close(struct turns_file *t, int done)
 {
+	int empty = t->fd >= 0 && lseek(t->fd, 0, SEEK_END) == 0;
+
+	if (t->path && (done || empty))
+		unlink(t->path);
 	if (t->fd >= 0)
 		close(t->fd);
-	if (t->path && done)
-		unlink(t->path);
 	free(t->path);
 	free(t->place);
 	buf_free(&t->line);

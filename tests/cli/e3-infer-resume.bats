@@ -123,6 +123,7 @@ load infer
 	# all of this leaves the output as it is; one that begins to answer does not
 	[ "$(stat -c %Y out)" = 1000 ]
 	[ ! -e out.part ]
+	[ ! -e out.turns ]
 	rows 4 | tail -n 1 | cat - in >in2
 	run -1 infer -q --resume -o out in2
 	[[ $output == *"out.part keeps what is done"*"in2:3: out has an answer"* ]]

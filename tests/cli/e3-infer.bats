@@ -429,7 +429,7 @@ odd() {
 # kill_at N: kills the run $I once it has noted so many turns
 kill_at() {
 	for _ in $(seq 1000); do
-		[ "$(grep -c progress out.turns 2>/dev/null)" = "$1" ] && break
+		[ "$(grep -c generation out.turns 2>/dev/null)" = "$1" ] && break
 		sleep 0.02
 	done
 	kill -9 $I

@@ -195,6 +195,7 @@ static void goes_on_where_it_stood(void **state)
 	assert_int_equal(conv_open(&d, &r, TURNS_ALL, &e), 0);
 	assert_int_equal(conv_resume(&d, (struct span){progress.data, progress.len}), 0);
 	assert_int_equal(d.answers, 2);
+	assert_true(d.sum == c.sum);
 	conv_answer(&c, text(NEW), text("{\"g\":3}"), 0);
 	conv_answer(&d, text(NEW), text("{\"g\":3}"), 0);
 	assert_true(c.done && d.done);

@@ -245,52 +245,98 @@ static void carried_rejects(void **state)
 	resume_free(&r);
 }
 
-static void note(struct turns_file *t, const char *id, uint64_t key, size_t next)
+#define USER "{\"role\":\"user\",\"content\":\"q\"}"
+
+#define USER_OLD "{\"role\":\"assistant\",\"content\":\"old\"}, " USER
+
+static void replay(struct conv *c)
 {
-	struct conv c = {.turns = TURNS_ALL, .next = next};
+	static const char line[] =
+	    "{\"messages\":[" USER ", " USER_OLD ", " USER_OLD ", " USER_OLD "]}";
+	static struct rec rec;
 	struct err e;
 
-	assert_int_equal(turns_note(t, (struct span){id, strlen(id)}, key, &c, &e), 0);
+	assert_int_equal(rec_parse(&rec, line, strlen(line), &e), 0);
+	assert_int_equal(conv_open(c, &rec, TURNS_ALL, &e), 0);
+	rec_free(&rec);
 }
 
-static void noted(struct turns_file *t, const char *id, uint64_t key, const char *want)
+/* The next answer to c, noted of the record. */
+static void note(
+    struct turns_file *t, const char *id, uint64_t key, struct conv *c, const char *say)
 {
-	struct span p = turns_find(t, (struct span){id, strlen(id)}, key);
+	struct turn turn = {
+	    .id = {id, strlen(id)}, .key = key, .after = c->sum, .generation = SPAN("{}")};
+	struct buf b = {0};
+	struct err e;
 
-	if (!want)
-		assert_null(p.p);
-	else if (!p.p || p.n < strlen(want) || strncmp(p.p, want, strlen(want)) != 0)
-		fail_msg("%s: %.*s", id, (int)p.n, p.p ? p.p : "");
+	buf_addf(&b, "{\"role\":\"assistant\",\"content\":\"%s\"}", say);
+	turn.message = (struct span){b.data, b.len};
+	conv_answer(c, turn.message, turn.generation, 0);
+	assert_int_equal(turns_note(t, &turn, &e), 0);
+	buf_free(&b);
+}
+
+/* What is noted of the record goes on from `from` to `want`. */
+static void noted(struct turns_file *t, const char *id, uint64_t key, const struct conv *from,
+    const struct conv *want)
+{
+	struct buf progress = {0}, got = {0};
+	struct conv c;
+
+	replay(&c);
+	conv_progress(from, &progress);
+	conv_resume(&c, (struct span){progress.data, progress.len});
+	turns_resume(t, (struct span){id, strlen(id)}, key, &c);
+	assert_true(c.sum == want->sum);
+	buf_reset(&progress);
+	conv_progress(want, &progress);
+	conv_progress(&c, &got);
+	if (from->answers == 0) /* else the blanks between the record's messages are gone */
+		assert_string_equal(buf_cstr(&got), buf_cstr(&progress));
+	conv_free(&c);
+	buf_free(&progress);
+	buf_free(&got);
 }
 
 static void finished_turns(void **state)
 {
 	char path[] = "turns-XXXXXX";
 	struct turns_file t = {.fd = -1};
+	struct conv none, a, b, c, d, before;
 	struct hashset done = {0};
 	struct err e = {0};
 
 	(void)state;
 	close(mkstemp(path));
+	replay(&none), replay(&a), replay(&b), replay(&c), replay(&d), replay(&before);
 	assert_int_equal(turns_open(&t, path, NULL, &e), 0);
-	note(&t, "b", 2, 1);
-	note(&t, "a", 1, 1);
-	note(&t, "c", 3, 1);
-	note(&t, "a", 1, 3);
+	note(&t, "b", 2, &b, "b1");
+	note(&t, "a", 1, &a, "a1");
+	note(&t, "c", 3, &c, "c1");
+	note(&t, "a", 1, &a, "a2");
+	conv_answer(&d, SPAN("{\"content\":\"d1\"}"), SPAN("{}"), 0); /* of a reject */
+	conv_answer(&before, SPAN("{\"content\":\"d1\"}"), SPAN("{}"), 0);
+	note(&t, "d", 4, &d, "d2");
 	assert_int_equal(write(t.fd, "{\"id\":\"b\"", 9), 9);
 	turns_close(&t, 0);
 	hashset_add(&done, hash128("c", 1));
 	assert_int_equal(turns_open(&t, path, &done, &e), 0);
-	assert_int_equal(t.nplaces, 2);
-	noted(&t, "a", 1, "{\"next\":3,");
-	noted(&t, "a", 2, NULL);
-	noted(&t, "b", 2, "{\"next\":1,");
-	noted(&t, "c", 3, NULL);
-	note(&t, "b", 2, 3);
+	assert_int_equal(t.nplaces, 4);
+	noted(&t, "a", 1, &none, &a);
+	noted(&t, "a", 2, &none, &none);
+	noted(&t, "b", 2, &none, &b);
+	noted(&t, "c", 3, &none, &none);
+	noted(&t, "d", 4, &none, &none);
+	noted(&t, "d", 4, &before, &d);
+	noted(&t, "d", 4, &a, &a);
+	note(&t, "b", 2, &b, "b2");
 	turns_close(&t, 0);
 	assert_int_equal(turns_open(&t, path, &done, &e), 0);
-	noted(&t, "b", 2, "{\"next\":3,");
+	noted(&t, "b", 2, &none, &b);
 	turns_close(&t, 1);
+	conv_free(&none), conv_free(&a), conv_free(&b), conv_free(&c), conv_free(&d),
+	    conv_free(&before);
 	hashset_free(&done);
 	unlink(path);
 }
