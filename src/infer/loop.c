@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,6 +22,7 @@
 #define ABORT_LOOK_MS  20  /* between two looks at a retry that waits for its abort ... */
 #define BUDGET_LOOK_MS 100 /* ... and for the budget */
 #define PROGRESS_MS    200
+#define INPUT_LOOK_MS  100 /* between two looks at an input that is not polled */
 
 /* ---- signals ---- */
 
@@ -147,7 +149,8 @@ void loop_finish(struct run *r)
 	}
 }
 
-static int wait_ms(struct run *r, int more_to_read)
+/* What is due is done; returns when something will be. */
+static int wait_ms(struct run *r)
 {
 	uint64_t until = r->now +
 			 (r->o->flow.progress || isatty(STDERR_FILENO) ? PROGRESS_MS : WAIT_MS),
@@ -155,8 +158,6 @@ static int wait_ms(struct run *r, int more_to_read)
 	struct err e;
 	int64_t sync;
 
-	if (more_to_read || (r->input_ended && r->window == 0))
-		return 0;
 	t = endpoints_tick(r);
 	if (t < until)
 		until = t;
@@ -171,24 +172,34 @@ static int wait_ms(struct run *r, int more_to_read)
 		else if (sync >= 0 && r->now + (uint64_t)sync < until)
 			until = r->now + (uint64_t)sync;
 	}
-	return until > r->now ? (int)(until - r->now) : 0;
+	return until > r->now && (!r->input_ended || r->window > 0) ? (int)(until - r->now) : 0;
+}
+
+/* Then it is polled. Of others, a FIFO say, the descriptor is not known here. */
+static int reads_stdin(const struct opt_list *files)
+{
+	return files->n == 0 || (files->n == 1 && strcmp(files->v[0], "-") == 0);
 }
 
 void loop_turn(struct run *r)
 {
 	struct pollfd fds[2] = {
 	    {.fd = r->signals, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
-	int more, sig, piped;
+	int more, sig, ms, polled = 0;
 	struct err e;
 
 	r->now = clock_ms();
 	read_some(r);
 	start_some(r); /* which makes room, where it rejects */
 	more = has_room(r) && flow_ready(r->flow);
-	piped = has_room(r) && !more;
 	if (r->failed)
 		return;
-	if (http_wait(r->http, wait_ms(r, more), fds, piped ? 2 : 1, &e) < 0)
+	ms = wait_ms(r);
+	if (more)
+		ms = 0;
+	else if (has_room(r) && !(polled = reads_stdin(&r->o->flow.files)) && ms > INPUT_LOOK_MS)
+		ms = INPUT_LOOK_MS;
+	if (http_wait(r->http, ms, fds, polled ? 2 : 1, &e) < 0)
 		infer_fail(r, &e);
 	r->now = clock_ms();
 	loop_finish(r);

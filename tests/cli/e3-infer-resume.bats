@@ -314,6 +314,51 @@ load infer
 	once 2 out
 }
 
+# spent - the processor time of the run I, in hundredths of a second
+spent() {
+	awk '{ print $14 + $15 }' "/proc/$I/stat"
+}
+
+@test "a pipe as a file: it is waited for without work, also where standard input is at its end" {
+	serve
+	mkfifo pipe
+	infer -q -o out pipe </dev/null &
+	I=$!
+	exec 9>pipe
+	rows 3 | head -n 1 >&9
+	for _ in $(seq 500); do
+		[ -s out.part ] && break
+		sleep 0.02
+	done
+	before=$(spent)
+	sleep 2
+	[ "$(spent)" -lt $((before + 20)) ]
+	rows 3 | tail -n 2 >&9
+	exec 9>&-
+	wait $I
+	once 3 out
+}
+
+@test "answers are synced each second also while what is not for this run is passed over" {
+	serve
+	rows 20 >in
+	infer -q --shard 0/2 -o one in
+	infer -q --shard 1/2 -o two in
+	{
+		head -n 9 in
+		yes "$(grep "\"id\":\"$(head -n 1 two | jq -r .id)\"" in)" | head -n 6000000
+	} | zstd -q -1 >many.zst
+	infer -q --shard 0/2 -o out many.zst &
+	I=$!
+	for _ in $(seq 100); do
+		[ ! -s out.part ] || break
+		sleep 0.1
+	done
+	[ -s out.part ]
+	kill -9 $I
+	wait $I || true
+}
+
 @test "standard input that is slower than the server" {
 	serve
 	{
