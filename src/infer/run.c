@@ -90,8 +90,10 @@ static int check_servers(struct run *r)
 /* Until one is up, and the others have said what they serve or had the time to. */
 static void wait_for_a_server(struct run *r)
 {
-	uint64_t first = 0, tell_at = r->now + SILENT_MS;
+	uint64_t first = 0, tell_at;
 
+	r->now = clock_ms(); /* what was read before may have taken minutes */
+	tell_at = r->now + SILENT_MS;
 	r->starting = 1;
 	while (r->end == RUN_GOES_ON && check_servers(r) == 0) {
 		if (first == 0 && endpoints_in_state(r, EP_UP) > 0)

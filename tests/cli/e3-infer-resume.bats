@@ -359,6 +359,19 @@ spent() {
 	wait $I || true
 }
 
+@test "a server is waited for with words only when it is silent, not when what is read before is slow" {
+	serve
+	rows 2 >in
+	mkfifo servers
+	{
+		sleep 6
+		echo "$U"
+	} >servers &
+	e3-infer --servers servers --model "$MODEL" --max-new-tokens 64 -o out in 2>err
+	once 2 out
+	! grep waiting err || false
+}
+
 @test "standard input that is slower than the server" {
 	serve
 	{
