@@ -57,18 +57,17 @@ static void find_results(
 	}
 }
 
-/* Which result call j of the new answer gets; *other when it was another question's. */
-static size_t choose(const struct call *call, size_t j, struct call *own, size_t nown, int *other)
+/* The result of the first unused call of that name, and of those arguments; or NONE. */
+static size_t choose(const struct call *call, struct call *own, size_t nown, int same_arguments)
 {
-	*other = 0;
 	for (size_t i = 0; i < nown; i++) {
-		if (own[i].used || own[i].result == NONE || !same(own[i].name, call->name))
+		if (own[i].used || own[i].result == NONE || !same(own[i].name, call->name) ||
+		    (same_arguments && !same(own[i].args, call->args)))
 			continue;
 		own[i].used = 1;
-		*other = !same(own[i].args, call->args);
 		return own[i].result;
 	}
-	return nown ? NONE : j;
+	return NONE;
 }
 
 static void add_result(struct buf *out, struct span result, struct span id)
@@ -91,12 +90,18 @@ int tools_answer(struct conv *c, struct span calls, struct span own_calls,
 	size_t nnew, nown;
 	struct call *new = read_calls(calls, &nnew), *own = read_calls(own_calls, &nown);
 	size_t *chosen = xcalloc(nnew ? nnew : 1, sizeof(*chosen));
-	int rc = nnew ? 0 : -1, other;
+	int rc = nnew ? 0 : -1;
 
 	find_results(own, nown, results, n);
+	for (size_t j = 0; j < nnew; j++)
+		chosen[j] = nown ? choose(&new[j], own, nown, 1) : j;
 	for (size_t j = 0; j < nnew && rc >= 0; j++) {
-		chosen[j] = choose(&new[j], j, own, nown, &other);
-		rc = chosen[j] < n ? rc + other : -1;
+		if (chosen[j] == NONE) {
+			chosen[j] = choose(&new[j], own, nown, 0);
+			rc++;
+		}
+		if (chosen[j] >= n)
+			rc = -1;
 	}
 	for (size_t j = 0; j < nnew && rc >= 0; j++) {
 		add_result(&c->list, results[chosen[j]].json, new[j].id);

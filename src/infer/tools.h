@@ -1,8 +1,9 @@
 /* tools.h - recorded tool results for new tool calls
  *
- * Call j of the new answer gets the result of the first call of the record's own message with the
- * same function name that is not yet used; a result belongs to the call whose id it names, else to
- * the call of its number. A result goes out with the new call's id. */
+ * A call of the new answer gets the result of the first call of the record's own message with the
+ * same function name and arguments, else of the first of that name that is left; a result belongs
+ * to the call whose id it names, else to the call of its number. A result goes out with the new
+ * call's id. */
 #ifndef E3_INFER_TOOLS_H
 #define E3_INFER_TOOLS_H
 

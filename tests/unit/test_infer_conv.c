@@ -111,6 +111,20 @@ static void conversations(void **state)
 		U("1") "," CALLS(CALL("n1", "g", "2") "," CALL("n2", "f", "9")) "," T(
 		    "n1", "rg") "," T("n2", "rf") "," NEW,
 		"{\"message\":1,\"other_arguments\":1,\"g\":1},{\"message\":4,\"g\":1}"},
+	    {"of calls of one name that with the same arguments", TURNS_ALL,
+		U("1") "," CALLS(CALL("a", "f", "1") "," CALL("b", "f", "2")) "," T(
+		    "a", "r1") "," T("b", "r2"),
+		{CALLS(CALL("n1", "f", "2") "," CALL("n2", "f", "1")), NEW},
+		U("1") "," CALLS(CALL("n1", "f", "2") "," CALL("n2", "f", "1")) "," T(
+		    "n1", "r2") "," T("n2", "r1") "," NEW,
+		"{\"message\":1,\"g\":1},{\"message\":4,\"g\":1}"},
+	    {"a call of other arguments takes none from one of the same", TURNS_ALL,
+		U("1") "," CALLS(CALL("a", "f", "1") "," CALL("b", "f", "2")) "," T(
+		    "a", "r1") "," T("b", "r2"),
+		{CALLS(CALL("n1", "f", "9") "," CALL("n2", "f", "1")), NEW},
+		U("1") "," CALLS(CALL("n1", "f", "9") "," CALL("n2", "f", "1")) "," T(
+		    "n1", "r2") "," T("n2", "r1") "," NEW,
+		"{\"message\":1,\"other_arguments\":1,\"g\":1},{\"message\":4,\"g\":1}"},
 	    {"one call less than recorded", TURNS_ALL,
 		U("1") "," CALLS(CALL("a", "f", "1") "," CALL("b", "f", "2")) "," T(
 		    "a", "r1") "," T("b", "r2"),
