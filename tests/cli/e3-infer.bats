@@ -277,6 +277,10 @@ open("asked", "w").close()' >port 3>&- &
 	infer --rejects rej -o out in
 	jq -e 'has("reject") | not' out
 	grep -q '"n":1.50,"' out
+	# a member that no run made
+	for own in '"worse"' '{"class":"own"}' null; do
+		rows 1 | sed "s|}\$|,\"reject\":$own}|" | infer -q | jq -e ".reject == $own and has(\"reject\")"
+	done
 	[[ $(cat rej) == '{"id":"m","n":1.50,"reject":{"program":"e3-infer"'* ]]
 	run -1 grep -q old rej
 }
