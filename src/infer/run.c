@@ -63,16 +63,21 @@ static int check_servers(struct run *r)
 	size_t up = endpoints_in_state(r, EP_UP) + endpoints_in_state(r, EP_SUSPECT);
 	size_t down = endpoints_in_state(r, EP_DOWN);
 	const struct endpoint *sick = NULL;
+	int hope = up > 0;
 	struct err e;
 
-	for (size_t i = 0; i < r->nep; i++)
-		if (r->ep[i]->state == EP_DOWN && strcmp(r->ep[i]->why.class, "loading") != 0)
+	for (size_t i = 0; i < r->nep; i++) {
+		if (r->ep[i]->state != EP_DOWN)
+			continue;
+		if (strcmp(r->ep[i]->why.class, "loading") == 0)
+			hope = 1;
+		else
 			sick = r->ep[i];
-	if (up > 0 || !sick || down + endpoints_in_state(r, EP_LEAVING) < r->nep) {
-		if (up > 0)
-			r->lost_at = 0;
-		return 0;
 	}
+	if (hope)
+		r->lost_at = 0;
+	if (hope || !sick || down + endpoints_in_state(r, EP_LEAVING) < r->nep)
+		return 0;
 	if (r->lost_at == 0)
 		r->lost_at = r->now;
 	if (isnan(patience))

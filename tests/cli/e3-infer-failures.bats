@@ -219,6 +219,16 @@ stops() {
 	once 5 out
 }
 
+@test "outage: a server that is loading is waited for also where another one is not there" {
+	rows 5 >in
+	serve
+	stop "$PID"
+	dead=$U
+	serve --fault loading@0:2500
+	e3-infer -q --server "$U" --server "$dead" --model "$MODEL" --max-new-tokens 64 -o out in
+	once 5 out
+}
+
 @test "outage: one that comes back is given half its load, then more" {
 	serve --latency 100 --fault refused@30:2000
 	rows 900 >in
