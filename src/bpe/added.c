@@ -194,7 +194,9 @@ int added_next(const struct added *a, struct span text, struct added_match *m)
 		m->end = m->next = at + t->n;
 		if (!(t->flags & ADDED_SINGLE_WORD) || stands_alone(text, at, at + t->n)) {
 			take_blanks(text, t->flags, taken, m);
-			return 1;
+			if (m->begin < m->end)
+				return 1;
+			/* the match before took all of it: tokenizers drops what is empty */
 		}
 		at += t->n - 1;
 	}

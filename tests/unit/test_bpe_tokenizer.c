@@ -132,6 +132,10 @@ static void encodes_by_the_file(void **state)
 	    {"an added token", {.top = MORE("")}, "a<e>b", "97@0 256@1 98@4"},
 	    {"lstrip, rstrip", {.top = MORE(",\"lstrip\":true,\"rstrip\":true")}, "a \t<e>\n <e>b",
 		"97@0 256@1 256@8 98@11"},
+	    {"white space that the one before took",
+		{.top = ",\"added_tokens\":[" EOS ",\"rstrip\":true},{\"id\":257,\"content\":"
+			"\"\\n\",\"lstrip\":true}]"},
+		"<e> \na\n", "256@0 97@5 257@6"},
 	    {"single_word", {.top = MORE(",\"single_word\":true")}, "a<e> <e> é<e>",
 		"97@0 60@1 101@2 62@3 32@4 256@5 32@8 195@9 169@10 60@11 101@12 62@13"},
 	    {"normalized",
