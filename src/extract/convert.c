@@ -14,6 +14,7 @@
 #include "extract/records.h"
 #include "extract/say.h"
 #include "extract/stray.h"
+#include "extract/verify.h"
 #include "json/rec.h"
 
 struct convert {
@@ -74,9 +75,10 @@ static int convert(const struct convert *c, struct made *m, const struct index_l
 		f.s.last = 0;
 		f.s.states.nslots = f.s.aux;
 	}
-	if (f.s.n != l->seq_len || layout_bytes(&f).n != l->bytes)
-		rc = err_set(e, "size", "%s is not as its line in the index says", l->file.data);
-	if (rc == 0)
+	rc = verify_line(&f, l, e);
+	if (rc < 0)
+		err_prefix(e, "%s: ", l->file.data);
+	else
 		rc = layout_agree(&f, &c->from, e);
 	if (rc == 0)
 		rc = add_mask(c, &f.s, &own, e);

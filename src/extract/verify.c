@@ -35,8 +35,7 @@ static int check_values(const struct verify_set *v, struct states *s, struct err
 	return states_check(s, setinfo_embedding(&v->set), e);
 }
 
-static int check_open(
-    const struct verify_set *v, struct layout_file *f, const struct index_line *l, struct err *e)
+int verify_line(const struct layout_file *f, const struct index_line *l, struct err *e)
 {
 	struct span all = layout_bytes(f);
 
@@ -48,6 +47,14 @@ static int check_open(
 	if (f->s.n != l->seq_len)
 		return err_set(e, "length", "the file has %zu ids, its line says %llu", f->s.n,
 		    (unsigned long long)l->seq_len);
+	return 0;
+}
+
+static int check_open(
+    const struct verify_set *v, struct layout_file *f, const struct index_line *l, struct err *e)
+{
+	if (verify_line(f, l, e) < 0)
+		return -1;
 	if (v->set.layout == LAYOUT_MODELOPT && v->set.last && f->s.norm != v->set.norm)
 		return err_set(e, "norm", "hidden_states_prenorm is not what the manifest says");
 	if (layout_check(f, e) < 0 || layout_agree(f, &v->set, e) < 0 ||

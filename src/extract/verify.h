@@ -13,6 +13,7 @@
 struct err;
 struct extract_opts;
 struct index_line;
+struct layout_file;
 struct records;
 
 int verify_run(const struct extract_opts *o); /* the exit status */
@@ -24,5 +25,7 @@ struct verify_set {
 	const struct records *records; /* NULL: ids and mask are held against nothing */
 };
 int verify_file(const struct verify_set *v, const struct index_line *l, struct err *e);
+/* Whether an open file is the one that the line tells of: its size, its hash, its number of ids. */
+int verify_line(const struct layout_file *f, const struct index_line *l, struct err *e);
 
 #endif

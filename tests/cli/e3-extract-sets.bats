@@ -70,7 +70,7 @@ norm_model() {
 	done
 	# without masks it can be written, and read with --records
 	extract speculators "$T/in"
-	rm -rf "$T/c"*
+	rm -rf "$T/c" "$T/c.idx"
 	run e3-extract --convert "$T/speculators" --layout compact --out-dir "$T/c" -o "$T/c.idx" "$T/speculators.idx"
 	[ "$status" -eq 0 ]
 	# the sizes are those of the files
@@ -154,6 +154,24 @@ convert_normed() {
 	jq -c '.dtype = "f16"' "$T/m" >"$m"
 	convert_normed "$(norm_model llama "$hidden")"
 	[[ "$output" == *" of hidden size $hidden, the set is f16 of $hidden"* ]]
+}
+
+@test "--convert makes no good file of a damaged one" {
+	serve
+	records 4 >"$T/in"
+	for l in seed speculators compact; do
+		extract $l "$T/in"
+		f=$(sed -n 3p "$T/$l.idx" | jq -r .file)
+		damage $l "$f" $(($(stat -c %s "$T/$l/$f") / 2)) 11
+		run verify $l
+		[ "$status" -eq 1 ]
+		rm -rf "$T/c" "$T/c.idx"
+		e3-extract -q --convert "$T/$l" --layout modelopt --records "$T/in" --out-dir "$T/c" -o "$T/c.idx" \
+			--rejects "$T/bad" "$T/$l.idx"
+		[ "$(jq -c '[.id,.reject.class]' "$T/bad")" = '["d/2","checksum"]' ]
+		[ "$(wc -l <"$T/c.idx")" -eq 3 ]
+	done
+	grep -q 'data_2.e3c: ' "$T/bad"
 }
 
 @test "--apply-norm: weights that are no numbers, and what they make too large, come into no file" {
