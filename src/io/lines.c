@@ -242,7 +242,7 @@ static int find_line(struct lines *l, size_t *n, size_t *whole, struct err *e)
 /* ---- arrays ---- */
 
 /* Whether the input, or what is behind an array, begins with a '['; passes over it and the blanks
- * before it. What is no array is lines, or, behind one, a last element that is none. */
+ * before it. What is no array is lines; behind one their numbers go on, as elements. */
 static int open_array(struct lines *l, struct err *e)
 {
 	static const char blanks[] = " \t\r\n";

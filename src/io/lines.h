@@ -17,7 +17,8 @@
  *
  * With lines_arrays an input may also be one JSON array, or several one behind the other, told by
  * the first byte that is no blank: then its elements are handed out as lines, one after the other,
- * in constant memory, numbered from 1. Line ends between their tokens become blanks. JSON's rules
+ * in constant memory, numbered from 1. Line ends between their tokens become blanks. Lines that stand
+ * behind an array are handed out too, numbered and marked as further elements. JSON's rules
  * are for the reader of an element, and what is wrong with the array itself is put to him as one
  * that he will refuse: of a torn array what there is of the last element, or an empty one where it
  * is torn behind an element; an empty one for a comma too many.
