@@ -81,27 +81,39 @@ static struct span find(struct prep_row *r, struct span path)
 	}
 }
 
+/* How a number stands to the filter's: less than 0, 0 or more. Whole ones by all of their digits: ids
+ * are longer than a double. */
+static int order(const struct prep_filter *f, struct span have, double x)
+{
+	int64_t a, b;
+
+	have = prep_walk_trim(have);
+	if (num_i64(have.p, have.n, &a) == 0 && num_i64(f->value.p, f->value.n, &b) == 0)
+		return (a > b) - (a < b);
+	return (x > f->number) - (x < f->number);
+}
+
 static int holds(const struct prep_filter *f, struct span have, int *none)
 {
 	double x = 0;
-	int is_number = number(have, &x), same;
+	int is_number = number(have, &x), c;
 
 	if (f->op >= GE && !is_number) {
 		*none = 1;
 		return 0;
 	}
-	switch (f->op) {
-	case GE: return x >= f->number;
-	case LE: return x <= f->number;
-	case GT: return x > f->number;
-	case LT: return x < f->number;
-	default: break;
-	}
 	if (is_number && f->is_number)
-		same = x >= f->number && x <= f->number;
+		c = order(f, have, x);
 	else
-		same = have.n == f->value.n && !memcmp(have.p, f->value.p, have.n);
-	return f->op == EQ ? same : !same;
+		c = !span_same(have, f->value);
+	switch (f->op) {
+	case GE: return c >= 0;
+	case LE: return c <= 0;
+	case GT: return c > 0;
+	case LT: return c < 0;
+	case EQ: return c == 0;
+	default: return c != 0;
+	}
 }
 
 /* Seldom written, so that the workers share the line. */

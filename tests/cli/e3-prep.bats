@@ -35,6 +35,16 @@ texts() {
 	[ "${lines[0]}" = "e3-prep: --dataset: expected a name without '/' and '#', and with no blank in front, since ids are NAME/NUMBER, not 'a/b'" ]
 }
 
+@test "whole numbers are compared by all of their digits" {
+	for id in 9007199254740992 9007199254740993 '"9007199254740993"' 9007199254740994 9007199254740993.5; do
+		echo "{\"prompt\":\"q\",\"n\":$id}"
+	done >rows
+	[ "$(e3-prep -q --filter n=9007199254740993 rows | jq -r .id | tr '\n' ' ')" = "data/2 data/3 " ]
+	[ "$(e3-prep -q --filter 'n!=9007199254740993' rows | jq -r .id | tr '\n' ' ')" = "data/1 data/4 data/5 " ]
+	[ "$(e3-prep -q --filter 'n>9007199254740993' rows | jq -r .id | tr '\n' ' ')" = "data/4 data/5 " ]
+	[ "$(e3-prep -q --filter 'n>=9007199254740993' --filter 'n<=9007199254740993' rows | jq -r .id | tr '\n' ' ')" = "data/2 data/3 " ]
+}
+
 @test "options take = or a blank, and may follow files" {
 	ask 3 >rows
 	run -0 e3-prep -q rows --dataset=d --format prompt
