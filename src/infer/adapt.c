@@ -110,6 +110,8 @@ void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	}
 	if (d->status != 200 ||
 	    serve_load_read(&l, (struct span){d->body.data, d->body.len}) == 0) {
+		if (ep->made_at)
+			return; /* it told them before, and has not been away: the next time */
 		ep->blind = 1;
 		if (!r->o->flow.quiet)
 			report_line(r,

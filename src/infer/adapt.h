@@ -10,7 +10,8 @@
  *
  * Latency is no signal: answers have 50 to 16,384 tokens. Without --adaptive only the last is
  * watched: a server with requests that makes no token for 5 minutes hangs, which is an outage.
- * A server without /metrics stays at what it was given; SGLang's replies tell of retractions.
+ * A server without /metrics stays at what it was given; one that told its figures and fails to once
+ * is asked again. SGLang's replies tell of retractions.
  */
 #ifndef E3_INFER_ADAPT_H
 #define E3_INFER_ADAPT_H

@@ -223,6 +223,7 @@ void endpoint_is_up(struct run *r, struct endpoint *ep)
 	ep->was_up = 1;
 	ep->pauses = 0;
 	ep->moved_at = r->now;
+	ep->made_at = 0;
 }
 
 /* Empties the limbo: each by what its attempt's end was. Only a SUSPECT or LEAVING server has one,

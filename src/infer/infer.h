@@ -146,8 +146,8 @@ struct endpoint {
 	struct call metrics;
 	uint64_t metrics_at, hold_until, moved_at;
 	double preemptions, generated; /* so far; preemptions -1: not known */
-	uint64_t made_at;	       /* when the tokens made last grew */
-	int blind;		       /* it has no metrics */
+	uint64_t made_at; /* when the tokens made last grew; 0: not told since it is up */
+	int blind;	  /* it has no metrics */
 	/* counts */
 	uint64_t ok, failed, outages, prompt_tokens, completion_tokens;
 };

@@ -181,6 +181,35 @@ static void a_server_that_answers_nobody(void **state)
 	endpoint_free(ep);
 }
 
+/* A proxy that fails for a moment: who has told figures is looked at again, and told of no more only
+ * after it has been away. */
+static void figures_that_fail_once(void **state)
+{
+	struct options o = {.concurrency = 4, .flow.quiet = 1};
+	struct endpoint *ep = endpoint_new("http://x");
+	struct run r = {.o = &o, .now = 100000, .say = silent};
+	struct http_done d = {.status = 502};
+
+	(void)state;
+	r.progress = progress_open(PROGRESS_OFF);
+	ep->state = EP_UP;
+	ep->running = 3;
+	tell(&r, ep, "vllm:generation_tokens_total 5\n");
+	r.now += 150000;
+	adapt_done(&r, ep, &d);
+	assert_int_equal(ep->blind, 0);
+	r.now += 150000;
+	adapt_done(&r, ep, &d); /* it answers: that is no hang */
+	assert_int_equal(ep->state, EP_UP);
+	tell(&r, ep, "vllm:generation_tokens_total 5\n");
+	assert_int_equal(ep->state, EP_DOWN);
+	endpoint_is_up(&r, ep);
+	adapt_done(&r, ep, &d);
+	assert_int_equal(ep->blind, 1);
+	progress_close(r.progress);
+	endpoint_free(ep);
+}
+
 static char said[200];
 
 static void hear(const char *text)
@@ -237,6 +266,7 @@ int main(void)
 	    cmocka_unit_test(without_adaptive_nothing_moves),
 	    cmocka_unit_test(a_server_that_hangs),
 	    cmocka_unit_test(a_server_that_answers_nobody),
+	    cmocka_unit_test(figures_that_fail_once),
 	    cmocka_unit_test(no_metrics),
 	    cmocka_unit_test(a_server_that_stays_away),
 	};
