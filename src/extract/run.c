@@ -216,8 +216,9 @@ static int open_all(struct run *r, struct err *e)
 	if (!r->http)
 		return -1;
 	hosts_open(r);
-	/* a run that goes on may have nothing to send: see item.c */
-	if (!o->resume && hosts_ask(r, e) < 0)
+	/* a run that goes on may have nothing to send, see item.c; but --redo gives up files that are
+	 * there, which only servers of the set's model make again */
+	if ((!o->resume || o->redo) && hosts_ask(r, e) < 0)
 		return -1;
 	if (resume_open(r, e) < 0 || sweep_begin(r, e) < 0)
 		return -1;

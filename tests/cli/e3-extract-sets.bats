@@ -466,6 +466,23 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	cmp "$T/before" "$T/seed.idx.zst"
 }
 
+@test "--redo gives up no file before the servers are there" {
+	serve
+	records 5 >"$T/in"
+	extract speculators "$T/in"
+	rm "$T/speculators/hidden_states/hs_1.safetensors"
+	run verify speculators -o "$T/bad"
+	[ "$status" -eq 1 ]
+	stop
+	find "$T/speculators" -type f | sort >"$T/was"
+	run extract speculators --resume --redo "$T/bad" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == "e3-extract: $U/v1/models: "* ]]
+	find "$T/speculators" -type f | sort | cmp - "$T/was"
+	[ "$(wc -l <"$T/speculators.idx")" -eq 5 ]
+	[ ! -e "$T/speculators.idx.part" ]
+}
+
 @test "--redo: speculators' numbers stay those of the lines" {
 	serve
 	records 6 >"$T/in"
