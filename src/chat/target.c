@@ -113,6 +113,46 @@ static struct span end_token(const struct chat *c, struct span text)
 	return (struct span){0};
 }
 
+static struct span without_blanks(struct span text, size_t from)
+{
+	while (text.n > from && memchr(" \t\r\n", text.p[text.n - 1], 4))
+		text.n--;
+	return text;
+}
+
+/* Whether the template itself wrote [from, end). */
+static int of_template(const struct jinja_out *text, size_t from, size_t end)
+{
+	size_t r = 0;
+
+	while (r < text->nruns && text->runs[r].end <= from)
+		r++;
+	return r < text->nruns && text->runs[r].origin == 0 && text->runs[r].end >= end;
+}
+
+/* full through the token that ended the turn, which *end gets; p NULL: none is there. A template may
+ * put the end of the text behind the end of its last turn, as Phi's does: the model stopped at the
+ * first. */
+static struct span through_end(
+    const struct chat *c, const struct jinja_out *full, size_t prompt, struct span *end)
+{
+	struct span text = without_blanks(text_of(full), prompt), token = end_token(c, text);
+
+	*end = token;
+	while (token.p && text.n - prompt >= token.n) {
+		struct span before = {text.p, text.n - token.n};
+
+		before = without_blanks(before, prompt);
+		token = end_token(c, before);
+		if (!token.p || before.n - prompt < token.n ||
+		    !of_template(full, before.n - token.n, before.n))
+			break;
+		text = before;
+		*end = token;
+	}
+	return text;
+}
+
 /* The last run of out is of a message: nothing that the template added stands behind it. */
 static int ends_in_message(const struct jinja_out *out)
 {
@@ -123,11 +163,8 @@ static int ends_in_message(const struct jinja_out *out)
 static int cut_out(
     struct chat_work *w, const struct jinja_out *full, size_t prompt, int calls, int cut)
 {
-	struct span text = text_of(full), end;
+	struct span end, text = through_end(w->c, full, prompt, &end);
 
-	while (text.n > prompt && memchr(" \t\r\n", text.p[text.n - 1], 4))
-		text.n--;
-	end = end_token(w->c, text);
 	if (end.p && text.n - prompt >= end.n && !cut) {
 		chat_cut(&w->target, full, prompt, text.n);
 		return 0;

@@ -40,6 +40,11 @@ static const char *const names[] = {"<|im_end|>", "<|im_start|>", "<think>", "</
 	"{% else %}:{{ m.content }}<|end|>{% endif %}{% endfor %}"                               \
 	"{% if add_generation_prompt %}a{% endif %}"
 
+/* The end of the text behind that of the last turn, as Phi 3 has it. */
+#define TWO_ENDS                                                                      \
+	"{% for m in messages %}{{ m.role[0] }}:{{ m.content }}<|end|>\n{% endfor %}" \
+	"{% if add_generation_prompt %}a:{% else %}</s>{% endif %}"
+
 /* The prompt opens the block, finished answers have it closed, as DeepSeek V3.1 has it. */
 #define OPENED                                                                                  \
 	"{% for m in messages %}{{ m.role[0] }}:"                                               \
@@ -147,6 +152,12 @@ static const struct {
     {"a turn whose history changes with it is rendered alone", HARMONY,
 	M(U("q") "," C("\"thinking\":\"r\",", "f") "," T("o") "," A("y")),
 	"2 u:q<|end|>a[~r<|end|>a=f<|call|>]t:o<|end|>a[:y<|return|>]\n", {0}},
+    {"the first of two ends is the model's", TWO_ENDS, M(U("q") "," A("x") "," U("r") "," A("y")),
+	"2 u:q<|end|>\na:[x<|end|>]\nu:r<|end|>\na:[y<|end|>]\n", {0}},
+    {"but not one in the answer", TWO_ENDS, M(U("q") "," A("x<|end|>")),
+	"1 u:q<|end|>\na:[x<|end|><|end|>]\n", {0}},
+    {"cut before two ends", TWO_ENDS, "{\"messages\":[" U("q") "," A("x") CUT,
+	"1 u:q<|end|>\na:[x]\n", {0}},
     {"an opened block", OPENED,
 	"{\"chat_template_kwargs\":{\"thinking\":true},\"messages\":[" U("q") "," R("r", "x") "]}",
 	"1 u:qa:<think>[r</think>x</s>]\n", {0}},
