@@ -133,7 +133,8 @@ int prep_row_convert(
     struct prep_row *r, struct span line, struct arena *a, int *object, struct err *e);
 /* Adds the record and a line end. */
 void prep_row_write(struct prep_row *r, struct span id, struct buf *out);
-/* Of the converted conversation, and of its prompt: system text, tools and first user message.
+/* Of the converted conversation, and of its prompt: system text, tools and first user message; of
+ * both with the switches for the template.
  * Texts are hashed decoded and with their lengths. */
 struct hash128 prep_row_conv_hash(struct prep_row *r);
 struct hash128 prep_row_prompt_hash(struct prep_row *r);

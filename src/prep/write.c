@@ -98,12 +98,20 @@ static void write_meta(struct prep_row *r, struct buf *b)
 	buf_addc(b, '}');
 }
 
+/* The row's switches for the template; p NULL: none. */
+static struct span kwargs_of(const struct prep_row *r)
+{
+	struct span v = rec_get(&r->rec, "chat_template_kwargs");
+
+	return v.p && *v.p == '{' ? v : (struct span){0};
+}
+
 static void write_kept(struct prep_row *r, struct buf *b)
 {
 	const struct opt_list *keep = &r->rules->keep;
-	struct span kwargs = rec_get(&r->rec, "chat_template_kwargs");
+	struct span kwargs = kwargs_of(r);
 
-	if (kwargs.p && *kwargs.p == '{') {
+	if (kwargs.p) {
 		buf_adds(b, ",\"chat_template_kwargs\":");
 		buf_add(b, kwargs.p, kwargs.n);
 	}
@@ -185,12 +193,22 @@ static void frame_message(const struct prep_row *r, struct buf *b, const struct 
 	frame_text(b, &m->name);
 }
 
+/* What a server sees of a conversation beside its messages. */
+static void frame_head(const struct prep_row *r, struct buf *b)
+{
+	struct span kwargs = kwargs_of(r);
+
+	buf_reset(b);
+	frame(b, (struct span){r->tools.data, r->tools.len});
+	if (kwargs.p)
+		frame(b, kwargs);
+}
+
 struct hash128 prep_row_conv_hash(struct prep_row *r)
 {
 	struct buf *b = &r->hash;
 
-	buf_reset(b);
-	frame(b, (struct span){r->tools.data, r->tools.len});
+	frame_head(r, b);
 	for (size_t i = 0; i < r->conv.n; i++)
 		frame_message(r, b, &r->conv.msg[i]);
 	return hash128(b->data, b->len);
@@ -201,8 +219,7 @@ struct hash128 prep_row_prompt_hash(struct prep_row *r)
 	const struct prep_msg *m = r->conv.msg;
 	struct buf *b = &r->hash;
 
-	buf_reset(b);
-	frame(b, (struct span){r->tools.data, r->tools.len});
+	frame_head(r, b);
 	frame_message(r, b, m);
 	if (m->role == PREP_SYSTEM)
 		frame_message(r, b, m + 1);

@@ -147,6 +147,14 @@ texts() {
 	[[ $output == *"2 in = 2 out"* ]]
 }
 
+@test "equal prompts with other switches for the template are not equal" {
+	printf '%s\n' '{"prompt":"a","chat_template_kwargs":{"thinking":true}}' '{"prompt":"a"}' \
+		'{"prompt":"a","chat_template_kwargs":{"thinking":false}}' '{"prompt":"a","chat_template_kwargs":null}' >rows
+	for d in exact prompt; do
+		[ "$(e3-prep -q --dedup $d rows | jq -r .id | tr '\n' ' ')" = "data/1 data/2 data/3 " ]
+	done
+}
+
 @test "equal prompts with other tools are not equal" {
 	printf '%s\n' '{"messages":[{"role":"user","content":"a"}],"tools":[{"name":"f"}]}' \
 		'{"messages":[{"role":"user","content":"a"}],"tools":[{"name":"g"}]}' >rows
