@@ -226,7 +226,7 @@ void report_summary(struct run *r)
 {
 	if (r->o->flow.quiet)
 		return;
-	if (r->n.requests == 0 && !r->failed)
+	if (r->n.requests == 0 && r->end == RUN_GOES_ON)
 		report_line(r, "nothing was left to ask");
 	else if (r->n.requests > 0)
 		say_answers(r);

@@ -267,6 +267,22 @@ load infer
 	once 100 out
 }
 
+@test "SIGTERM before the first record: the run does not say that nothing was left" {
+	serve
+	mkfifo pipe
+	infer -o out <pipe 2>err &
+	I=$!
+	exec 9>pipe
+	said ' at once, prompts as ids'
+	tells '^e3-infer: 0 done'
+	kill -TERM $I
+	ends
+	exec 9>&-
+	[ "$RC" -eq 143 ]
+	grep -q 'stopped by signal 15' err
+	! grep 'nothing was left' err || false
+}
+
 @test "a second SIGINT stops at once and aborts what runs" {
 	serve --fault stall@3
 	rows 10 >in
