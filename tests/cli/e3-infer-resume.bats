@@ -397,3 +397,16 @@ spent() {
 	} | infer -q -o out
 	once 3 out
 }
+
+@test "what is answered is in the file within a second or so, though the run goes on" {
+	serve --fault stall@4
+	rows 5 >in
+	infer -q -o out in 2>err &
+	I=$!
+	for _ in $(seq 400); do
+		[ "$(cat out.part 2>/dev/null | wc -l)" -lt 4 ] || break
+		sleep 0.05
+	done
+	kill -9 $I # which was still there
+	[ "$(wc -l <out.part)" -eq 4 ]
+}
