@@ -172,6 +172,7 @@ static void command_lines(void **state)
 	    {{"-o", "--"}, 0, " o=--\n"},
 	    {{"--", "-o", "--flag"}, 0, "file=-o file=--flag\n"},
 	    {{"-fqn7"}, 0, " n=7 size=0 mode=0 flag=1 q=1\n"},
+	    {{"-fqn10"}, 0, " n=10 size=0 mode=0 flag=1 q=1\n"},
 	    {{"-fn", "7", "a"}, 0, "file=a n=7 size=0 mode=0 flag=1 q=0\n"},
 	    {{"--server", "a", "--server=b=c"}, 0, "server=a server=b=c\n"},
 	    {{"--keep", "a,b,c", "--keep=d,ab"}, 0, "keep=a keep=b keep=c keep=d keep=ab\n"},
