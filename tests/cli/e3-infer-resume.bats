@@ -3,6 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 load infer
+load holds
 
 # ---- going on ----
 
@@ -243,9 +244,9 @@ load infer
 	serve --fault length@3
 	rows 5 >in
 	head -n 3 in | infer -q --concurrency 1 --stats st -o out
-	jq -e '.output_statuses == .statuses and .statuses.ok == 2 and .statuses.length == 1' st
+	holds '.output_statuses == .statuses and .statuses.ok == 2 and .statuses.length == 1' st
 	infer -q --resume --stats st -o out in
-	jq -e '[.statuses, .output_statuses | [.ok, .length]] == [[2, 0], [4, 1]]' st
+	holds '[.statuses, .output_statuses | [.ok, .length]] == [[2, 0], [4, 1]]' st
 }
 
 # ---- signals ----

@@ -3,6 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 load infer
+load holds
 
 # ---- the command line ----
 
@@ -152,7 +153,7 @@ open("asked", "w").close()' >port 3>&- &
 		done
 		stop "$PID"
 	done
-	jq -e '.generations[0].prompt_token_ids[0] == 3843' sglang vllm >/dev/null
+	holds '.generations[0].prompt_token_ids[0] == 3843' sglang vllm
 }
 
 # ---- what comes out ----
@@ -163,12 +164,12 @@ open("asked", "w").close()' >port 3>&- &
 	infer --stats st -o out in 2>err
 	once 20 out
 	grep -q '"n":7.50,' out
-	jq -e '.messages | length == 2 and .[1].role == "assistant"' out >/dev/null
-	jq -e '.generations[0] | .message == 1 and (.output_ids | length) == .completion_tokens
+	holds '.messages | length == 2 and .[1].role == "assistant"' out
+	holds '.generations[0] | .message == 1 and (.output_ids | length) == .completion_tokens
 		and (.prompt_token_ids | length) == .prompt_tokens
-		and .sampling == {"max_new_tokens":64} and .weight_version == "default"' out >/dev/null
-	jq -e '.infer_key | test("^[0-9a-f]{16}$")' out >/dev/null
-	jq -e '.in == 20 and .out == 20 and .answers == 20 and .written == 20' st
+		and .sampling == {"max_new_tokens":64} and .weight_version == "default"' out
+	holds '.infer_key | test("^[0-9a-f]{16}$")' out
+	holds '.in == 20 and .out == 20 and .answers == 20 and .written == 20' st
 	grep -q '20 in = 20 out' err
 }
 
@@ -196,7 +197,7 @@ open("asked", "w").close()' >port 3>&- &
 	rows 6 >in
 	e3-infer -q --server "$U" --max-new-tokens 32 -o out in
 	once 6 out
-	jq -e '.generations[0].output_ids | length > 0' out >/dev/null
+	holds '.generations[0].output_ids | length > 0' out
 	e3-infer -q --no-ids --server "$U" --max-new-tokens 32 -o out2 in
 	once 6 out2
 }
@@ -207,13 +208,13 @@ open("asked", "w").close()' >port 3>&- &
 	infer -o out in 2>err
 	grep -q vllm err
 	once 6 out
-	jq -e '.generations[0].output_ids | length > 0' out >/dev/null
+	holds '.generations[0].output_ids | length > 0' out
 }
 
 @test "the same sampling for every route goes into the record" {
 	serve
 	rows 1 | infer -q --temperature 0.5 --top-p 0.9 --top-k 40 --extra '{"stop_token_ids":[7]}' >out
-	jq -e '.generations[0].sampling == {"max_new_tokens":64,"temperature":0.5,"top_p":0.9,
+	holds '.generations[0].sampling == {"max_new_tokens":64,"temperature":0.5,"top_p":0.9,
 		"top_k":40,"stop_token_ids":[7]}' out
 }
 
@@ -275,11 +276,11 @@ open("asked", "w").close()' >port 3>&- &
 	rows 1 | sed 's/}$/,"reject":{"program":"e3-infer","class":"tired"}}/' >in
 	echo '{"id":"m","reject":{"program":"e3-infer","class":"old"},"n":1.50}' >>in
 	infer --rejects rej -o out in
-	jq -e 'has("reject") | not' out
+	holds 'has("reject") | not' out
 	grep -q '"n":1.50,"' out
 	# a member that no run made
 	for own in '"worse"' '{"class":"own"}' null; do
-		rows 1 | sed "s|}\$|,\"reject\":$own}|" | infer -q | jq -e ".reject == $own and has(\"reject\")"
+		rows 1 | sed "s|}\$|,\"reject\":$own}|" | infer -q | holds ".reject == $own and has(\"reject\")"
 	done
 	[[ $(cat rej) == '{"id":"m","n":1.50,"reject":{"program":"e3-infer"'* ]]
 	run -1 grep -q old rej
@@ -314,7 +315,7 @@ open("asked", "w").close()' >port 3>&- &
 	} >in
 	infer -q --rejects rej -o out in
 	once 2 out
-	jq -e '.reject.class == "long" and .reject.permanent' rej
+	holds '.reject.class == "long" and .reject.permanent' rej
 }
 
 # ---- statuses and their policies ----
@@ -352,7 +353,7 @@ odd() {
 				return 1
 			}
 			grep -qE "answers: [23] ok, 1 $status \((33.3|25)%\); " err
-			[ $policy != keep ] || jq -e -s "map(.generations[0].status) | index(\"$status\") == 1" out
+			[ $policy != keep ] || holds -s "map(.generations[0].status) | index(\"$status\") == 1" out
 			stop "$PID"
 		done
 	done
@@ -362,7 +363,7 @@ odd() {
 	for t in length:length blank:empty think-only:reasoning_only bad-call:unparsed; do
 		odd "${t%:*}"
 		e3-infer -q --server "$U" --api vllm --concurrency 1 --max-new-tokens 500 -o out in
-		jq -s -e "map(.generations[0].status) == [\"ok\", \"${t#*:}\", \"ok\"]" out
+		holds -s "map(.generations[0].status) == [\"ok\", \"${t#*:}\", \"ok\"]" out
 		stop "$PID"
 	done
 }
@@ -378,7 +379,7 @@ odd() {
 		jq -cn --arg say "SAY $say" '{id: $say, messages: [{role: "user", content: $say}]}'
 	done >in
 	e3-infer -q --no-ids --server "http://127.0.0.1:$(cat port)" --ordered -o out in
-	jq -s -e 'map(.generations[0].status) == ["unparsed", "unparsed", "unparsed", "ok"]
+	holds -s 'map(.generations[0].status) == ["unparsed", "unparsed", "unparsed", "ok"]
 		and .[0].messages[1].content == "so</think>yes"' out
 }
 
@@ -393,7 +394,7 @@ odd() {
 	for t in length:length blank:empty think-only:reasoning_only; do
 		serve --fault "${t%:*}@3"
 		multi | head -n 1 | infer -q --turns all >out
-		jq -e "[.generations[].status] == [\"ok\", \"${t#*:}\"] and (.messages | length) == 4" out
+		holds "[.generations[].status] == [\"ok\", \"${t#*:}\"] and (.messages | length) == 4" out
 		stop "$PID"
 	done
 }
@@ -403,30 +404,30 @@ odd() {
 @test "--turns last answers the last user message only" {
 	serve
 	multi | infer -q -o out
-	jq -e '[.generations | length] == [1]' out >/dev/null
+	holds '[.generations | length] == [1]' out
 	jq -c '[.id, (.messages | length)]' out | sort | tr -d '\n' | grep -qF '["d/1",6]["d/2",4]'
-	jq -e '.messages[1].content == "old"' out >/dev/null
+	holds '.messages[1].content == "old"' out
 }
 
 @test "--turns all makes every answer anew, each prompt with the answers before it" {
 	serve
 	multi | infer -q --turns all -o out
-	jq -e 'all(.messages[].content; . != "old")' out >/dev/null
-	jq -e -s 'map(select(.id == "d/1"))[0] | [.generations[].message] == [1, 3, 5]' out
+	holds 'all(.messages[].content; . != "old")' out
+	holds -s 'map(select(.id == "d/1"))[0] | [.generations[].message] == [1, 3, 5]' out
 	# the second prompt begins with the first one
-	jq -e '.generations | .[1].prompt_token_ids as $b | .[0].prompt_token_ids as $a
-		| $b[:($a | length)] == $a' out >/dev/null
+	holds '.generations | .[1].prompt_token_ids as $b | .[0].prompt_token_ids as $a
+		| $b[:($a | length)] == $a' out
 }
 
 @test "finished turns survive a failure of a later one" {
 	serve --fault 400@4
 	multi | head -n 1 >in
 	infer -q --turns all --rejects rej -o out in
-	jq -e '.reject.progress.generations | length >= 1' rej
+	holds '.reject.progress.generations | length >= 1' rej
 	stop "$PID"
 	serve
 	infer --turns all --resume --retry-rejects --rejects rej -o out in 2>err
-	jq -e '[.generations[].message] == [1, 3, 5]' out
+	holds '[.generations[].message] == [1, 3, 5]' out
 	grep -q '[12] answer' err
 }
 
@@ -449,7 +450,7 @@ kill_at() {
 	[ "$(wc -l <out.turns)" -eq 2 ]
 	infer --turns all --resume -o out in 2>err
 	grep -q ': 1 answer[;:]' err
-	jq -e '[.generations[].message] == [1, 3, 5]' out
+	holds '[.generations[].message] == [1, 3, 5]' out
 	[ ! -e out.turns ]
 }
 
@@ -457,7 +458,7 @@ kill_at() {
 	serve --fault 400@3
 	multi | head -n 1 >in
 	infer -q --turns all --rejects rej -o out in
-	jq -e '.reject.progress.generations | length == 1' rej
+	holds '.reject.progress.generations | length == 1' rej
 	stop "$PID"
 	serve --fault stall@3
 	infer -q --turns all --resume --retry-rejects --rejects rej -o out in &
@@ -465,7 +466,7 @@ kill_at() {
 	kill_at 1
 	infer --turns all --resume --retry-rejects --rejects rej -o out in 2>err
 	grep -q ': 1 answer[;:]' err
-	jq -e '[.generations[].message] == [1, 3, 5]' out
+	holds '[.generations[].message] == [1, 3, 5]' out
 }
 
 @test "tool calls get the recorded results under their new ids" {
@@ -474,7 +475,7 @@ kill_at() {
 {"id":"d/1","tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"x":{"type":"string"}}}}}],"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"","tool_calls":[{"id":"old","type":"function","function":{"name":"f","arguments":"{}"}}],"weight":0},{"role":"tool","tool_call_id":"old","content":"the result"},{"role":"assistant","content":"a","weight":0}]}
 END
 	infer -q --turns all -o out in
-	jq -e '.messages[1].tool_calls[0].id as $id | .messages[2]
+	holds '.messages[1].tool_calls[0].id as $id | .messages[2]
 		| .role == "tool" and .content == "the result" and .tool_call_id == $id' out
-	jq -e '.generations[1].ended == "call_without_result"' out
+	holds '.generations[1].ended == "call_without_result"' out
 }

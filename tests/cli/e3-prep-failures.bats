@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # What went wrong in others' converters, by their issues, and must not here.
 
+load holds
+
 setup() {
 	bats_require_minimum_version 1.5.0
 	PATH=$E3_BIN:$PATH
@@ -12,14 +14,6 @@ prep() {
 	dataset=$1
 	shift
 	e3-prep -q --dataset "$dataset" --rejects rejects --stats stats -o out "$@"
-}
-
-# holds FILTER [FILE]: the filter is true of the file's one object; jq -e is content with none
-holds() {
-	[ "$(jq -r "$1" "${2:-out}")" = true ] || {
-		cat "${2:-out}"
-		return 1
-	}
 }
 
 @test "hiyouga/LlamaFactory#2529: one odd row of glaive ends no conversion" {
@@ -53,7 +47,7 @@ holds() {
 
 @test "hiyouga/LlamaFactory#2962: several user turns in a row are cut, and counted" {
 	prep B7_sharegpt <<<'{"conversations":[{"from":"human","value":"a"},{"from":"human","value":"b"},{"from":"gpt","value":"c"}]}'
-	holds '[.messages[].content] == ["a"]'
+	holds '[.messages[].content] == ["a"]' out
 	holds '.counts["order-cut"] == 1' stats
 }
 
@@ -81,13 +75,13 @@ holds() {
 	prep d <<-'END'
 		{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","args":{"x":1},"arguments":null,"type":"tool_call"},{"name":"g","input":{"y":2}},{"name":"h","parameters":{"z":3}},{"name":"i"}]}]}
 	END
-	holds '[.messages[1].tool_calls[].function.arguments] == ["{\"x\":1}", "{\"y\":2}", "{\"z\":3}", "{}"]'
+	holds '[.messages[1].tool_calls[].function.arguments] == ["{\"x\":1}", "{\"y\":2}", "{\"z\":3}", "{}"]' out
 }
 
 @test "vllm-project/speculators#561: tool messages, calls and ids are kept" {
 	prep openai <<<'{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"call_7","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"call_7","content":"r"},{"role":"assistant","content":"d"}]}'
-	holds '[.messages[].role] == ["user", "assistant", "tool", "assistant"]'
-	holds '.messages[1].tool_calls[0].id == "call_7" and .messages[2].tool_call_id == "call_7"'
+	holds '[.messages[].role] == ["user", "assistant", "tool", "assistant"]' out
+	holds '.messages[1].tool_calls[0].id == "call_7" and .messages[2].tool_call_id == "call_7"' out
 }
 
 @test "lightseekorg/TorchSpec#115: an opener that was part of the prompt is restored, unbalanced tags are counted" {
@@ -121,28 +115,28 @@ holds() {
 
 @test "NVIDIA/Model-Optimizer#1751, #1680: the turns are in messages, not in prompt" {
 	prep B6_ultrachat <<<'{"prompt":"a","prompt_id":"f","messages":[{"content":"a","role":"user"},{"content":"b","role":"assistant"},{"content":"c","role":"user"},{"content":"d","role":"assistant"}]}'
-	holds '[.messages[].content] == ["a", "b", "c", "d"]'
+	holds '[.messages[].content] == ["a", "b", "c", "d"]' out
 }
 
 @test "huggingface/transformers#45419, #45348: content is always there, arguments are text or objects as asked" {
 	row='{"messages":[{"role":"user","content":"x"},{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{\"a\": 1}"}}]},{"role":"tool","content":null}]}'
 	prep openai <<<"$row"
-	holds '.messages[1].content == "" and .messages[2].content == ""'
-	holds '.messages[1].tool_calls[0].function.arguments == "{\"a\": 1}"'
+	holds '.messages[1].content == "" and .messages[2].content == ""' out
+	holds '.messages[1].tool_calls[0].function.arguments == "{\"a\": 1}"' out
 	prep openai --arguments object <<<"$row"
-	holds '.messages[1].tool_calls[0].function.arguments == {a: 1}'
+	holds '.messages[1].tool_calls[0].function.arguments == {a: 1}' out
 }
 
 @test "NousResearch/atropos#478: an apostrophe in quoted arguments costs no call" {
 	prep B1_glaive <<'END'
 {"system":"","chat":"USER: a\n\n\nASSISTANT: <functioncall> {\"name\": \"f\", \"arguments\": '{\"who\": \"O'Neill's\"}'} <|endoftext|>"}
 END
-	holds '.messages[1].tool_calls[0].function.arguments | fromjson == {who: "O'"'"'Neill'"'"'s"}'
+	holds '.messages[1].tool_calls[0].function.arguments | fromjson == {who: "O'"'"'Neill'"'"'s"}' out
 }
 
 @test "SWE-bench/SWE-smith#58: messages in a string, and no tool schema" {
 	prep swe-smith <<<'{"messages":"[{\"role\":\"user\",\"content\":\"\\u00e9 true\"}]","instance_id":"i"}'
-	holds '.messages == [{role: "user", content: "é true"}] and (has("tools") | not)'
+	holds '.messages == [{role: "user", content: "é true"}] and (has("tools") | not)' out
 }
 
 @test "definitions that stand in the system message are the tools" {
@@ -158,12 +152,12 @@ END
 
 @test "SWE-agent/SWE-agent#1130: a tool description that is not there is not invented" {
 	prep B8_sweagent <<<'{"instance_id":"i","trajectory":[{"role":"system","system_prompt":"SETTING","text":null},{"role":"user","text":"x"}]}'
-	holds '.messages[0].content == "SETTING" and (has("tools") | not)'
+	holds '.messages[0].content == "SETTING" and (has("tools") | not)' out
 }
 
 @test "openai/tiktoken#82: half a surrogate pair becomes U+FFFD and is counted" {
 	prep B7_sharegpt <<<'{"conversations":[{"from":"human","value":"a \ud83d b"},{"from":"gpt","value":"\ude00"}]}'
-	holds '[.messages[].content] == ["a � b", "�"]'
+	holds '[.messages[].content] == ["a � b", "�"]' out
 	holds '.counts.surrogate == 2' stats
 }
 
@@ -172,13 +166,13 @@ END
 		{"input":"a","output":"b","average_test_score":NaN}
 		{"input":NaN,"output":"b"}
 	END
-	holds '.messages[0].content == "a" and .meta.average_test_score == null'
+	holds '.messages[0].content == "a" and .meta.average_test_score == null' out
 	holds '.reject.class == "missing" and .reject.line == 2 and (.reject.reason | startswith("input"))' rejects
 }
 
 @test "MoonshotAI/kimi-cli#1616, bytedance/deer-flow#3043: reasoning stays beside calls, also an empty one" {
 	prep openai <<<'{"messages":[{"role":"user","content":"x"},{"role":"assistant","reasoning_content":"why","tool_calls":[{"function":{"name":"f"}}]},{"role":"tool","content":"1"},{"role":"assistant","reasoning_content":"","tool_calls":[{"function":{"name":"f"}}]},{"role":"tool","content":"2"},{"role":"assistant","content":"d","reasoning_content":""}]}'
-	holds '[.messages[] | select(.role == "assistant") | .reasoning_content] == ["why", "", null]'
+	holds '[.messages[] | select(.role == "assistant") | .reasoning_content] == ["why", "", null]' out
 }
 
 @test "OpenHands#6830, SWE-Gym#9: empty messages and odd orders end a conversation, and are counted" {
@@ -239,11 +233,11 @@ END
 
 @test "of several columns, or members of a message, for one thing the first with a text counts" {
 	prep A2_kimik25 <<<'{"problem":"a","solution":"","answer":"b","thinking":"","reasoning":"why"}'
-	holds '.messages[1] | .content == "b" and .reasoning_content == "why"'
+	holds '.messages[1] | .content == "b" and .reasoning_content == "why"' out
 	prep d --format problem <<<'{"problem":"a","solution":null,"answer":"","system":"","system_prompt":"s"}'
-	holds '[.messages[].content] == ["s", "a"]'
+	holds '[.messages[].content] == ["s", "a"]' out
 	prep B8_sweagent <<<'{"trajectory":[{"role":"system","system_prompt":"s","text":""},{"from":"user","role":"","content":"","text":"a"},{"role":"ai","content":"","text":null}]}'
-	holds '[.messages[].content] == ["s", "a"]'
+	holds '[.messages[].content] == ["s", "a"]' out
 }
 
 @test "a native answer that is no whole turn gets weight 0, and is counted" {

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # The stand-in server, as its clients see it.
 
+load holds
+
 MODEL=pipelines/demo/model
 
 setup() {
@@ -122,27 +124,27 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	serve
 	a=$(post /generate "$ASK")
 	[ "$(jq -c '[.prompt_token_ids, .meta_info.prompt_tokens, .meta_info.id]' <<<"$a")" = '[[300,301,302],3,"r;"]' ]
-	jq -e '(.output_ids | length) == .meta_info.completion_tokens' <<<"$a"
-	jq -e '.meta_info.finish_reason | .type == "stop" and .matched == 3842' <<<"$a"
-	jq -e '.output_ids[-1] == 3842 and (.output_ids[:-1] | index(3842)) == null' <<<"$a"
+	holds '(.output_ids | length) == .meta_info.completion_tokens' <<<"$a"
+	holds '.meta_info.finish_reason | .type == "stop" and .matched == 3842' <<<"$a"
+	holds '.output_ids[-1] == 3842 and (.output_ids[:-1] | index(3842)) == null' <<<"$a"
 	[ "$(post /detokenize "$(jq -c '{tokens: .output_ids[:-1]}' <<<"$a")" | jq .text)" = "$(jq .text <<<"$a")" ]
 	a=$(post /generate '{"input_ids":[300,301,302],"sampling_params":{"max_new_tokens":7,"ignore_eos":true}}')
-	jq -e '.meta_info.finish_reason == {"type":"length","length":7} and (.output_ids | length) == 7' <<<"$a"
-	jq -e 'has("prompt_token_ids") | not' <<<"$a"
+	holds '.meta_info.finish_reason == {"type":"length","length":7} and (.output_ids | length) == 7' <<<"$a"
+	holds 'has("prompt_token_ids") | not' <<<"$a"
 }
 
 @test "text and its ids give the same answer; completions the same as generate" {
 	serve
 	ids=$(post /tokenize '{"prompt":"What is 2+2?<|im_end|>"}')
-	jq -e '.tokens[-1] == 3842 and .count == (.tokens | length)' <<<"$ids"
+	holds '.tokens[-1] == 3842 and .count == (.tokens | length)' <<<"$ids"
 	a=$(post /generate '{"text":"What is 2+2?<|im_end|>","sampling_params":{"max_new_tokens":500}}')
 	b=$(post /v1/completions "$(jq -c '{prompt: .tokens, max_tokens: 500, return_token_ids: true}' <<<"$ids")")
 	c=$(post /v1/completions '{"prompt":"What is 2+2?<|im_end|>","max_tokens":500}')
 	[ "$(jq -c .output_ids <<<"$a")" = "$(jq -c '.choices[0].token_ids' <<<"$b")" ]
 	[ "$(jq -c .tokens <<<"$ids")" = "$(jq -c '.choices[0].prompt_token_ids' <<<"$b")" ]
 	[ "$(jq .text <<<"$a")" = "$(jq '.choices[0].text' <<<"$c")" ]
-	jq -e '.choices[0] | has("token_ids") | not' <<<"$c"
-	jq -e '.usage.completion_tokens == (.choices[0].token_ids | length)' <<<"$b"
+	holds '.choices[0] | has("token_ids") | not' <<<"$c"
+	holds '.usage.completion_tokens == (.choices[0].token_ids | length)' <<<"$b"
 }
 
 @test "the limits servers have when none is given" {
@@ -202,19 +204,19 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 @test "reasoning comes first where the prompt opens it" {
 	serve
 	a=$(post /generate '{"text":"hi<think>","sampling_params":{"max_new_tokens":3000}}')
-	jq -e '[.output_ids[] | select(. == 3863)] | length == 1' <<<"$a"
-	jq -e '(.output_ids | index(3863)) == .meta_info.reasoning_tokens' <<<"$a"
-	jq -e '.text | contains("</think>")' <<<"$a"
+	holds '[.output_ids[] | select(. == 3863)] | length == 1' <<<"$a"
+	holds '(.output_ids | index(3863)) == .meta_info.reasoning_tokens' <<<"$a"
+	holds '.text | contains("</think>")' <<<"$a"
 	a=$(post /generate '{"text":"hi<think></think>","sampling_params":{"max_new_tokens":3000}}')
-	jq -e '.output_ids | index(3863) == null' <<<"$a"
+	holds '.output_ids | index(3863) == null' <<<"$a"
 	stop
 	serve --fault think-only=1
 	a=$(post /generate '{"text":"hi<think>","sampling_params":{"max_new_tokens":3000}}')
-	jq -e '(.output_ids | index(3863) == null and length > 1) and .meta_info.finish_reason.type == "stop"' <<<"$a"
+	holds '(.output_ids | index(3863) == null and length > 1) and .meta_info.finish_reason.type == "stop"' <<<"$a"
 	stop
 	serve --fault blank=1
 	a=$(post /generate '{"text":"hi<think>","sampling_params":{"max_new_tokens":3000}}')
-	jq -e '.output_ids == [3863, 3842]' <<<"$a"
+	holds '.output_ids == [3863, 3842]' <<<"$a"
 }
 
 @test "messages go through the model's template" {
@@ -224,14 +226,14 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	[ "$(jq -c .prompt_token_ids <<<"$a")" = "$(jq -c .tokens <<<"$p")" ]
 	[ "$(jq -c '.choices[0].prompt_token_ids' <<<"$a")" = "$(jq -c .tokens <<<"$p")" ]
 	[ "$(post /tokenize '{"messages":[{"role":"user","content":"hi"}]}' | jq -c .tokens)" = "$(jq -c .tokens <<<"$p")" ]
-	jq -e '.choices[0] | .finish_reason == "stop" and .token_ids[-1] == 3842' <<<"$a"
-	jq -e '.choices[0].message | .reasoning == .reasoning_content and (.content | length) > 0' <<<"$a"
+	holds '.choices[0] | .finish_reason == "stop" and .token_ids[-1] == 3842' <<<"$a"
+	holds '.choices[0].message | .reasoning == .reasoning_content and (.content | length) > 0' <<<"$a"
 	t=$(post /detokenize "$(jq -c '{tokens: .choices[0].token_ids[:-1]}' <<<"$a")" | jq -r .text)
 	[ "$t" = "$(jq -r '.choices[0].message | "\(.reasoning)</think>\(.content)"' <<<"$a")" ]
 	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"hi"}],"max_tokens":2,"ignore_eos":true}')
-	jq -e '.choices[0] | .finish_reason == "length" and .message.content == null' <<<"$a"
+	holds '.choices[0] | .finish_reason == "length" and .message.content == null' <<<"$a"
 	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"hi"}],"chat_template_kwargs":{"thinking":false}}')
-	jq -e '.choices[0].message | has("reasoning") | not' <<<"$a"
+	holds '.choices[0].message | has("reasoning") | not' <<<"$a"
 	[ "$(status /v1/chat/completions '{"messages":[]}')" = 400 ]
 	[ "$(status /v1/chat/completions '{"messages":"x"}')" = 400 ]
 }
@@ -268,12 +270,12 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 @test "tools are called" {
 	serve --call-rate 1
 	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"add"}],"tools":[{"type":"function","function":{"name":"add","parameters":{"type":"object","properties":{"value":{"type":"integer"}}}}}],"max_tokens":4000}')
-	jq -e '.choices[0] | .finish_reason == "tool_calls" and .message.tool_calls[0].function.name == "add"' <<<"$a"
-	jq -e '.choices[0].message.tool_calls[0] | .id == "functions.add:0" and (.function.arguments | fromjson | .value >= 0)' <<<"$a"
+	holds '.choices[0] | .finish_reason == "tool_calls" and .message.tool_calls[0].function.name == "add"' <<<"$a"
+	holds '.choices[0].message.tool_calls[0] | .id == "functions.add:0" and (.function.arguments | fromjson | .value >= 0)' <<<"$a"
 	stop
 	serve --call-rate 0 --fault bad-call=1
 	a=$(post /v1/chat/completions '{"messages":[{"role":"user","content":"add"}],"tools":[{"type":"function","function":{"name":"add","parameters":{}}}],"max_tokens":4000}')
-	run jq -e '.choices[0].message.tool_calls[0].function.arguments | fromjson' <<<"$a"
+	run jq '.choices[0].message.tool_calls[0].function.arguments | fromjson' <<<"$a"
 	[ "$status" -ne 0 ]
 }
 
@@ -328,12 +330,12 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	[ "$(status /abort_request '{"rid":"run/"}')" = 200 ]
 	until_metric sglang:num_aborted_requests_total 2
 	wait ${pids% *}
-	jq -e '.meta_info.finish_reason.type == "abort" and .meta_info.id == "run/1/"' "$T/run1"
-	jq -e '.meta_info.finish_reason.type == "abort"' "$T/run2"
+	holds '.meta_info.finish_reason.type == "abort" and .meta_info.id == "run/1/"' "$T/run1"
+	holds '.meta_info.finish_reason.type == "abort"' "$T/run2"
 	[ ! -s "$T/other" ]
 	[ "$(status /abort_request '{"abort_all":true}')" = 200 ]
 	wait $pids
-	jq -e '.meta_info.finish_reason.type == "abort"' "$T/other"
+	holds '.meta_info.finish_reason.type == "abort"' "$T/other"
 }
 
 @test "a client that hangs up gives its slot back" {
@@ -385,7 +387,7 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	until_metric sglang:num_running_reqs 1
 	[ "$(status /abort_request '{"rid":"d;"}')" = 200 ]
 	wait $first $fourth
-	jq -e '.meta_info.finish_reason.type == "abort" and (.output_ids | length) > 0' "$T/d"
+	holds '.meta_info.finish_reason.type == "abort" and (.output_ids | length) > 0' "$T/d"
 }
 
 @test "the first signal drains, the second does not wait" {
@@ -401,7 +403,7 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	[ "$status" -eq 7 ]
 	wait "$PID"
 	wait $client
-	jq -e '.meta_info.completion_tokens > 0' "$T/answer"
+	holds '.meta_info.completion_tokens > 0' "$T/answer"
 	grep -q '1 requests, 1 answered' "$T/err"
 	serve --latency 60000
 	post /generate '{"text":"a"}' >/dev/null & client=$!
@@ -455,13 +457,13 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 		serve --fault "$fault=1"
 		post /generate "$ASK" -o "$T/body"
 		stop
-		sh -c "$check" <"$T/body" >/dev/null 2>&1 || { echo "$fault: $check"; head -c 300 "$T/body"; false; }
+		(eval "$check") <"$T/body" >/dev/null 2>&1 || { echo "$fault: $check"; head -c 300 "$T/body"; false; }
 	done <<-'END'
-		abort|jq -e '.meta_info.finish_reason.type == "abort"'
-		empty|jq -e '.output_ids == [] and .meta_info.completion_tokens == 0'
-		garbage|! jq -e .
+		abort|holds '.meta_info.finish_reason.type == "abort"'
+		empty|holds '.output_ids == [] and .meta_info.completion_tokens == 0'
+		garbage|! jq .
 		html|grep -q '<html>'
-		cut-json|! jq -e .text
+		cut-json|! jq .
 		trailing|grep -q 'served from cache'
 		big-body|test $(wc -c) -gt 5000000
 		nan|grep -q '"note":NaN'
@@ -471,21 +473,21 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 		deep|test $(wc -c) -gt 200000
 		double-key|grep -q '"note":1,"note"'
 		big-int|grep -q 1234567890123456789012345678901234567890
-		wrong-ids|jq -e '.prompt_token_ids != [300,301,302] and (.prompt_token_ids | length) == 3'
-		missing-ids|jq -e '(has("output_ids") or has("prompt_token_ids")) | not'
-		cut-prompt|jq -e '.meta_info.prompt_tokens == 2'
-		wrong-count|jq -e '.meta_info.completion_tokens == (.output_ids | length) + 1'
-		wrong-rid|jq -e '.meta_info.id != "r;"'
-		no-stop|jq -e '.meta_info.finish_reason.type == "stop" and .output_ids[-1] != 3842'
-		null-text|jq -e '.text == null and (.output_ids | length) > 0'
-		repeat|jq -e '(.output_ids | length) == 2000 and .output_ids[1] == .output_ids[1999]'
-		length|jq -e '.meta_info.finish_reason.type == "length"'
-		blank|jq -e '.output_ids == [3842] and .meta_info.finish_reason.type == "stop"'
+		wrong-ids|holds '.prompt_token_ids != [300,301,302] and (.prompt_token_ids | length) == 3'
+		missing-ids|holds '(has("output_ids") or has("prompt_token_ids")) | not'
+		cut-prompt|holds '.meta_info.prompt_tokens == 2'
+		wrong-count|holds '.meta_info.completion_tokens == (.output_ids | length) + 1'
+		wrong-rid|holds '.meta_info.id != "r;"'
+		no-stop|holds '.meta_info.finish_reason.type == "stop" and .output_ids[-1] != 3842'
+		null-text|holds '.text == null and (.output_ids | length) > 0'
+		repeat|holds '(.output_ids | length) == 2000 and .output_ids[1] == .output_ids[1999]'
+		length|holds '.meta_info.finish_reason.type == "length"'
+		blank|holds '.output_ids == [3842] and .meta_info.finish_reason.type == "stop"'
 	END
 	# an answer that its length would have cut is one of those that only say that they stopped
 	serve --fault no-stop=1
 	post /generate '{"text":"a","sampling_params":{"max_new_tokens":1}}' |
-		jq -e '.meta_info.finish_reason.type == "stop" and .output_ids[-1] != 3842'
+		holds '.meta_info.finish_reason.type == "stop" and .output_ids[-1] != 3842'
 }
 
 @test "429 says when to come back, 307 where to go" {
@@ -638,8 +640,8 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	[ "$(ls -A "$T/dump")" = "a:1;.safetensors" ]
 	n=$(od -An -tu8 -N8 "$T/dump/a:1;.safetensors")
 	h=$(tail -c +9 "$T/dump/a:1;.safetensors" | head -c $n)
-	jq -e '.__metadata__ == {"layers":"1,3","convention":"in","norm":"after","rid":"a:1;"}' <<<"$h"
-	jq -e '.aux_hidden_states.shape == [2,16] and .last_hidden_states.shape == [2,8] and .input_ids.shape == [2]' <<<"$h"
+	holds '.__metadata__ == {"layers":"1,3","convention":"in","norm":"after","rid":"a:1;"}' <<<"$h"
+	holds '.aux_hidden_states.shape == [2,16] and .last_hidden_states.shape == [2,8] and .input_ids.shape == [2]' <<<"$h"
 	[ "$(status /generate '{"input_ids":[300],"rid":"../x","return_hidden_states":true}')" = 500 ]
 	[ ! -e "$T/x.safetensors" ]
 }
@@ -647,7 +649,7 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 @test "states as JSON, where there is no directory" {
 	serve
 	a=$(post /generate '{"input_ids":[300,301],"return_hidden_states":true,"sampling_params":{"max_new_tokens":1}}')
-	jq -e '.meta_info.hidden_states | length == 1 and (.[0] | length) == 2 and (.[0][0] | length) == 24' <<<"$a"
+	holds '.meta_info.hidden_states | length == 1 and (.[0] | length) == 2 and (.[0][0] | length) == 24' <<<"$a"
 }
 
 @test "holds 10,000 connections" {

@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # e3-tokenize: records in, ids and masks out; what is refused; plain text; --show.
 
+load holds
+
 setup() {
 	PATH=$E3_BIN:$PATH
 	model=$BATS_TEST_DIRNAME/../../pipelines/demo/model
@@ -30,9 +32,9 @@ supervised() {
 	short a/1 | tok >out
 	[ "$(jq -r '[.id, .dataset] | @csv' out)" = '"a/1","d"' ]
 	[ "$(jq -r keys_unsorted[] out | tr '\n' ' ')" = "id dataset input_ids loss_mask seq_len n_prompt_tokens n_response_tokens " ]
-	jq -e '(.input_ids | length) == .seq_len and (.loss_mask | length) == .seq_len' out
-	jq -e '.n_prompt_tokens + .n_response_tokens == .seq_len' out
-	jq -e '(.loss_mask | add) == .n_response_tokens' out
+	holds '(.input_ids | length) == .seq_len and (.loss_mask | length) == .seq_len' out
+	holds '.n_prompt_tokens + .n_response_tokens == .seq_len' out
+	holds '(.loss_mask | add) == .n_response_tokens' out
 	[ "$(supervised out)" = "</think>ho<|im_end|>" ]
 }
 
@@ -64,7 +66,7 @@ Again.</think>6<|im_end|>" ]
 	conv a | tok --mask after-first-user >out
 	[ "$(tail -n 1 out >last; supervised last)" = "</think>4<|im_end|><|im_user|>user<|im_middle|>And 3+3?<|im_end|><|im_assistant|>assistant<|im_middle|><think>Again.</think>6<|im_end|>" ]
 	short a | tok --mask all >out
-	jq -e '.n_prompt_tokens == 0' out
+	holds '.n_prompt_tokens == 0' out
 }
 
 @test "--extend-left takes the token before each answer too" {
@@ -73,14 +75,14 @@ Again.</think>6<|im_end|>" ]
 	tok --extend-left in >left
 	[ "$(supervised as)" = "</think>x<|im_end|></think>y<|im_end|>" ]
 	[ "$(supervised left)" = "<think></think>x<|im_end|><think></think>y<|im_end|>" ]
-	jq -e '(.loss_mask | add) == .n_response_tokens and .n_prompt_tokens + .n_response_tokens == .seq_len' left
+	holds '(.loss_mask | add) == .n_response_tokens and .n_prompt_tokens + .n_response_tokens == .seq_len' left
 }
 
 @test "a line that is too long is a reject" {
 	{ short a; short b ",\"meta\":\"$(printf '%05000d' 0)\""; short c; } >in
 	tok --max-line 1K --rejects bad in >out
 	[ "$(jq -r .id out | tr '\n' ' ')" = "a c " ]
-	jq -e '.reject.line == 2' bad
+	holds '.reject.line == 2' bad
 }
 
 @test "weight 0 is context; nothing supervised is dropped and counted" {
@@ -88,7 +90,7 @@ Again.</think>6<|im_end|>" ]
 	short a >>in
 	tok --stats stats in >out
 	[ "$(wc -l <out)" -eq 1 ]
-	jq -e '.in == 2 and .out == 1 and .dropped == 1 and .reasons.unsupervised == 1' stats
+	holds '.in == 2 and .out == 1 and .dropped == 1 and .reasons.unsupervised == 1' stats
 }
 
 @test "nothing supervised in the whole input is an error, and no output appears" {
@@ -115,9 +117,9 @@ Again.</think>6<|im_end|>" ]
 	n=$(tok in | head -n 1 | jq .seq_len)
 	tok --max-len "$n" --stats stats in >out
 	[ "$(jq -r .id out)" = a ]
-	jq -e '.reasons.long == 1 and .counts.long_sequences == null' stats
+	holds '.reasons.long == 1 and .counts.long_sequences == null' stats
 	tok --max-len "$((n - 1))" --on-long truncate in >out
-	jq -e '(.input_ids | length) == .seq_len and (.loss_mask | length) == .seq_len' out >/dev/null
+	holds '(.input_ids | length) == .seq_len and (.loss_mask | length) == .seq_len' out
 	[ "$(head -n 1 out | jq .seq_len)" -eq "$((n - 1))" ]
 	[ "$(head -n 1 out >first; supervised first)" = "</think>ho" ]
 }
@@ -148,7 +150,7 @@ Again.</think>6<|im_end|>" ]
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "e3-tokenize: 1 in = 1 out" ]
 	[ "${lines[1]}" = "e3-tokenize: drift: d: 1 records with served ids, 1 answers and 0 prompts that encode to others" ]
-	jq -e '.drift.d.records == 1' stats
+	holds '.drift.d.records == 1' stats
 }
 
 @test "--check-drift counts what is written, and writes no record's words to a terminal" {
@@ -167,15 +169,15 @@ Again.</think>6<|im_end|>" ]
 	[ "${lines[1]}" = "e3-tokenize: drift: (no dataset): 1 records with served ids, 1 answers and 1 prompts that encode to others" ]
 	[ "${lines[2]}" = "e3-tokenize: drift: ?[31m: 1 records with served ids, 1 answers and 1 prompts that encode to others" ]
 	[ "${lines[3]}" = "e3-tokenize: drift: d: 1 records with served ids, 1 answers and 1 prompts that encode to others" ]
-	jq -e '.rejected == 1 and .dropped == 1 and .out == 4' stats
-	jq -e '.counts.answer_drift == ([.drift[].answers] | add) and .counts.prompt_drift == ([.drift[].prompts] | add)' stats
+	holds '.rejected == 1 and .dropped == 1 and .out == 4' stats
+	holds '.counts.answer_drift == ([.drift[].answers] | add) and .counts.prompt_drift == ([.drift[].prompts] | add)' stats
 	tok --check-drift --max-len 50 --rejects bad in | cmp - out
 }
 
 @test "--check-drift: the datasets after the first 100 are counted together" {
 	for i in $(seq 103); do short "$i" ',"generations":[{"message":1,"output_ids":[60,116,104]}]' | sed "s/\"d\"/\"d$i\"/"; done >in
 	tok --check-drift --stats stats -j3 in >out
-	jq -e '.drift | length == 101 and .["(others)"].records == 3 and (has("d101") | not) and has("d100")' stats
+	holds '.drift | length == 101 and .["(others)"].records == 3 and (has("d101") | not) and has("d100")' stats
 	[ "$(wc -l <out)" -eq 103 ]
 	e3-tokenize --model "$model" --check-drift in 2>&1 >again | tail -n 1 >err
 	[ "$(cat err)" = "e3-tokenize: drift: (others): 3 records with served ids, 3 answers and 0 prompts that encode to others" ]
@@ -189,7 +191,7 @@ Again.</think>6<|im_end|>" ]
 	short a ",\"generations\":[{\"message\":1,\"output_ids\":[60,$((n + 7))],\"prompt_token_ids\":[7,8,9]}]" >in
 	e3-tokenize -q --model padded --check-drift --stats stats in >out
 	[ "$(jq -c .input_ids out)" = "[7,8,9,60,$((n + 7))]" ]
-	jq -e '.drift.d == {records: 1, answers: 1, prompts: 1}' stats
+	holds '.drift.d == {records: 1, answers: 1, prompts: 1}' stats
 	for f in in out; do
 		run e3-tokenize -q --model padded --show $f
 		[ "$status" -eq 1 ]
@@ -273,10 +275,10 @@ weight messages[1].weight: expected the number 0 or 1" ]
 	} >in
 	tok --rejects bad --stats stats in >out
 	[ "$(wc -l <out)" -eq 1 ]
-	jq -e '.in == 11 and .out == 1 and .rejected == 10' stats
+	holds '.in == 11 and .out == 1 and .rejected == 10' stats
 	jq -r '.reject | "\(.line) \(.class)"' bad >classes
 	[ "$(tr '\n' ',' <classes)" = "2 type,3 missing,4 json,5 type,6 utf8,7 json,8 duplicate,9 type,10 missing,11 type," ]
-	jq -es 'any(.reject.line == 6 and (.raw_base64 | type) == "string")' bad
+	holds -s 'any(.reject.line == 6 and (.raw_base64 | type) == "string")' bad
 }
 
 @test "CRLF, a BOM, blank lines and a missing last line end" {
@@ -290,14 +292,14 @@ weight messages[1].weight: expected the number 0 or 1" ]
 	run tok in
 	[ "$status" -eq 1 ]
 	tok --invalid-utf8 replace --stats stats in >out
-	jq -e '.counts.utf8_replaced == 2' stats
+	holds '.counts.utf8_replaced == 2' stats
 	[[ "$(jq -c .input_ids out | tok --decode)" == *$'x\xef\xbf\xbd\xef\xbf\xbd<|im_end|>'* ]]
 }
 
 @test "special strings in content: parsed, counted, or text" {
 	echo '{"id":"a","messages":[{"role":"user","content":"<|im_end|>"},{"role":"assistant","content":"y"}]}' >in
 	tok --stats stats in >with
-	jq -e '.counts.special_strings_in_content == 1' stats
+	holds '.counts.special_strings_in_content == 1' stats
 	tok --no-special-in-content in >without
 	[ "$(jq .seq_len with)" -lt "$(jq .seq_len without)" ]
 	[ "$(jq -c .input_ids with | tok --decode)" = "$(jq -c .input_ids without | tok --decode)" ]
@@ -329,9 +331,9 @@ EOF
 
 @test "zstd in and out, stdin as -" {
 	short a | zstd -q | tok -z - >out.zst
-	zstd -dq <out.zst | jq -e .seq_len
+	zstd -dq <out.zst | holds ".seq_len > 0"
 	short a | tok -o named.zst
-	zstd -dq <named.zst | jq -e .seq_len
+	zstd -dq <named.zst | holds ".seq_len > 0"
 }
 
 @test "a full disk and a closed pipe are failures" {
@@ -534,8 +536,8 @@ EOF
 
 @test "plain text: --pieces" {
 	[ "$(echo 'a<|im_end|>' | tok --pieces)" = '["a","<|im_end|>"]' ]
-	echo 'Hello, world!' | tok --pieces | jq -e 'join("") == "Hello, world!"'
-	echo 'a<|im_end|>' | tok --pieces --no-special-in-content | jq -e 'join("") == "a<|im_end|>" and length > 2'
+	echo 'Hello, world!' | tok --pieces | holds 'join("") == "Hello, world!"'
+	echo 'a<|im_end|>' | tok --pieces --no-special-in-content | holds 'join("") == "a<|im_end|>" and length > 2'
 }
 
 @test "plain text: bad bytes have a place" {

@@ -2,6 +2,7 @@
 # e3-infer when its server dies of a record, or when everything dies at random.
 
 load each
+load ../cli/holds
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return
@@ -52,7 +53,7 @@ rows() {
 	} >in
 	e3-infer --no-ids --server "$U" --concurrency 4 --max-attempts 1 --rejects rej -o out in 2>err
 	[ "$(jq -r .id out | sort -u | wc -l)" -eq 10 ]
-	jq -e '.id == "bad" and .reject.class == "poison" and .reject.permanent' rej
+	holds '.id == "bad" and .reject.class == "poison" and .reject.permanent' rej
 	# the fifth may not be written down yet
 	for _ in $(seq 100); do
 		[ "$(wc -l <deaths)" -lt 5 ] || break
