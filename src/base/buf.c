@@ -15,7 +15,8 @@ char *buf_room_more(struct buf *b, size_t n)
 
 	if (__builtin_add_overflow(b->len, n, &need))
 		xnomem();
-	b->data = xgrow(b->data, &b->cap, need, 1);
+	/* one at least: the end of an empty buffer is no null pointer */
+	b->data = xgrow(b->data, &b->cap, need ? need : 1, 1);
 	return b->data + b->len;
 }
 

@@ -20,6 +20,7 @@ static void buf_grows(void **state)
 	(void)state;
 	buf_add(&b, NULL, 0);
 	assert_null(b.data);
+	assert_non_null(buf_room(&b, 0));
 	buf_adds(&b, "a");
 	buf_addc(&b, 'b');
 	buf_addf(&b, "%d%s", 12, "cd");
