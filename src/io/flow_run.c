@@ -101,7 +101,7 @@ static void job_init(struct batch *b, const struct line *line, uint64_t record)
 /* The text has stopped moving: the lines' places can be told. */
 static void place_lines(struct batch *b)
 {
-	const char *p = b->text.data;
+	const char *p = buf_cstr(&b->text); /* no null pointer where all lines are empty */
 
 	for (size_t i = 0; i < b->n; i++) {
 		b->job[i].line.p = p;

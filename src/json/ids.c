@@ -195,7 +195,8 @@ void mask_write(struct buf *out, const uint8_t *v, size_t n)
 	*p = '[';
 	for (; n - i >= 32; i += 32) /* of constant length: a vector loop */
 		put_flags(p + 1 + 2 * i, v + i, 32);
-	put_flags(p + 1 + 2 * i, v + i, n - i);
+	if (i < n)
+		put_flags(p + 1 + 2 * i, v + i, n - i);
 	out->len += n > 0 ? 2 * n + 1 : 2;
 	p[n > 0 ? 2 * n : 1] = ']';
 }

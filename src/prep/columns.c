@@ -30,8 +30,11 @@ static void drop_thought(struct prep_row *r, struct prep_msg *m)
 {
 	struct span s = prep_text_decode(&m->content, r->arena);
 	struct span thought = prep_walk_trim(prep_text_decode(&m->reasoning, r->arena));
-	const char *end = s.p + s.n;
+	const char *end;
 
+	if (s.n == 0)
+		return;
+	end = s.p + s.n;
 	if (!prep_begins(s.p, end, open_tag))
 		return;
 	s = prep_walk_trim(behind(s, s.p + sizeof(open_tag) - 1));

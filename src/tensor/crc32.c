@@ -121,5 +121,5 @@ static uint32_t update(uint32_t c, const unsigned char *p, size_t n)
 
 uint32_t crc32_add(uint32_t crc, const void *p, size_t n)
 {
-	return ~update(~crc, p, n);
+	return n > 0 ? ~update(~crc, p, n) : crc;
 }

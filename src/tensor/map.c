@@ -77,7 +77,7 @@ int map_open(struct filemap *m, const char *path, enum map_how how, struct err *
 			goto out;
 		}
 	}
-	*m = (struct filemap){p, (size_t)st.st_size, 1, how};
+	*m = (struct filemap){p ? p : "", (size_t)st.st_size, 1, how};
 	rc = 0;
 out:
 	close(fd);

@@ -148,7 +148,7 @@ int save_tensor(struct save *s, const struct tensor *t, struct err *e)
 		for (unsigned i = 0; i < t->nparts; i++) {
 			const struct tensor_part *p = &t->part[i];
 
-			if (save_write(s, p->p + r * p->stride, p->bytes, e) < 0)
+			if (p->bytes > 0 && save_write(s, p->p + r * p->stride, p->bytes, e) < 0)
 				return -1;
 		}
 	return 0;
