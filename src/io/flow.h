@@ -181,7 +181,7 @@ struct flow_job *flow_held_job(struct flow_held *h);
 int flow_release(struct flow *f, struct flow_held *h, struct err *e);
 /* Frees it without a verdict: for a run that ends early, before flow_abort. */
 void flow_forget(struct flow_held *h);
-/* Whether there is something to read, or the end: flow_next will not wait for long. */
+/* Whether there is a whole line to read, or the end: flow_next will not wait. */
 int flow_ready(const struct flow *f);
 /* The checks of shard and duplicate ids, by job->id; for records that came from flow_next. 1: the
  * record goes on; 0: it is to be released, its verdict is set. A record without an id is of the

@@ -33,6 +33,8 @@ struct lines {
 	enum { NO_ARRAY, MAYBE_ARRAY, IN_ARRAY, BEHIND_ARRAY, CUT_ARRAY } array;
 	struct array scan; /* of data[start .. start + seen) in an array */
 	int first;	   /* no element of it yet */
+	int failed;	   /* lines_readable did, of which lines_next is to tell */
+	struct err why;
 };
 
 static int check_file(const char *path, struct err *e)
@@ -393,6 +395,10 @@ int lines_next(struct lines *l, struct line *out, struct err *e)
 	size_t n;
 	int rc;
 
+	if (l->failed) {
+		*e = l->why;
+		return -1;
+	}
 	while ((rc = lines_rest(l, &p, &n, e)) > 0)
 		;
 	while (rc == 0 && l->at_file < l->nnames) {
@@ -453,18 +459,37 @@ int lines_ready(struct lines *l)
 		l->seen += array_end(&l->scan, l->data + l->start + l->seen, have - l->seen);
 		return l->seen < have;
 	}
-	return !l->rest && l->end > l->start &&
-	       memchr(l->data + l->start, '\n', l->end - l->start) != NULL;
+	if (l->rest || l->array == IN_ARRAY || l->end == l->start)
+		return 0;
+	if (memchr(l->data + l->start + l->seen, '\n', l->end - l->start - l->seen))
+		return 1;
+	if (l->array == NO_ARRAY)
+		l->seen = l->end - l->start;
+	return 0;
 }
 
-int lines_readable(struct lines *l)
+/* Whether standard input, the next to be opened, has something. */
+static int begun(void)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
 
-	if (lines_ready(l))
-		return 1;
-	if (l->in)
-		return in_ready(l->in);
-	return l->at_file == l->nnames || strcmp(l->names[l->at_file], "-") != 0 ||
-	       poll(&p, 1, 0) != 0;
+	return poll(&p, 1, 0) != 0;
+}
+
+/* Half a line, whose writer has gone to sleep, must not stop a run that has other things to do. */
+int lines_readable(struct lines *l)
+{
+	if (!l->in && l->at_file < l->nnames && strcmp(l->names[l->at_file], "-") == 0) {
+		if (!begun())
+			return 0;
+		l->failed = open_file(l, &l->why) < 0;
+	}
+	if (!l->in || l->rest || l->array != NO_ARRAY)
+		return !l->in || lines_ready(l) || in_ready(l->in);
+	while (!l->failed && !lines_ready(l) && !l->eof && l->end - l->start < l->max + LINE_END) {
+		if (!in_ready(l->in))
+			return 0;
+		l->failed = fill(l, &l->why) < 0;
+	}
+	return 1;
 }

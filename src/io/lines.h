@@ -64,8 +64,9 @@ struct lines_file {
 const struct lines_file *lines_files(const struct lines *l, size_t *n);
 /* Whether a line is in memory, so that lines_next will not block. */
 int lines_ready(struct lines *l);
-/* Whether there is something to read, or the end: lines_next will not block for longer than it takes
- * to write a line. */
+/* Whether there is a whole line, or the end: lines_next will not block. Reads what is there, so that
+ * a borrowed line is none any more; what fails then is told by lines_next. Two things may block it for
+ * a moment: of a zstd stream the rest of a block, and of the first bytes what tells a mark. */
 int lines_readable(struct lines *l);
 void lines_close(struct lines *l); /* NULL is allowed */
 

@@ -284,6 +284,24 @@ load holds
 	! grep 'nothing was left' err || false
 }
 
+@test "half a line of input keeps no signal waiting" {
+	serve
+	mkfifo pipe
+	infer -o out <pipe 2>err &
+	I=$!
+	exec 9>pipe
+	said ' at once, prompts as ids'
+	rows 3 >&9
+	tells '^e3-infer: 3 done'
+	printf '{"id":' >&9
+	sleep 0.5 # until it is read
+	kill -TERM $I
+	ends
+	exec 9>&-
+	[ "$RC" -eq 143 ]
+	once 3 out.part
+}
+
 @test "a second SIGINT stops at once and aborts what runs" {
 	serve --fault stall@3
 	rows 10 >in

@@ -429,6 +429,35 @@ static void whether_there_is_something_to_read(void **state)
 	assert_true(lines_readable(l));
 	assert_int_equal(lines_next(l, &line, &e), 1);
 	assert_false(lines_readable(l));
+	/* a line whose end is still to come */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(write(fd[1], "cd", 2), 2);
+		assert_false(lines_readable(l));
+	}
+	assert_int_equal(write(fd[1], "e\nf", 3), 3);
+	assert_true(lines_readable(l));
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_memory_equal(line.p, "cdcde", line.n);
+	assert_int_equal(line.n, 5);
+	assert_false(lines_readable(l));
+	lines_close(l);
+
+	l = lines_open(NULL, 0, 3, &e); /* one that is too long is there without its end */
+	assert_int_equal(write(fd[1], "abcd", 4), 4);
+	assert_false(lines_readable(l));
+	assert_int_equal(write(fd[1], "e", 1), 1);
+	assert_true(lines_readable(l));
+	assert_int_equal(lines_next(l, &line, &e), 1);
+	assert_true(line.toolong);
+	lines_close(l);
+
+	l = lines_open(NULL, 0, 0, &e); /* what can't be read is told by lines_next, each time */
+	assert_int_equal(write(fd[1], "\xff\xfe", 2), 2);
+	for (int i = 0; i < 2; i++) {
+		assert_true(lines_readable(l));
+		assert_int_equal(lines_next(l, &line, &e), -1);
+		assert_string_equal(e.class, "encoding");
+	}
 	lines_close(l);
 
 	in = in_open(NULL, &e);
