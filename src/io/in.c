@@ -17,6 +17,7 @@
 #define RAW_SIZE       (128u << 10)
 #define WINDOW_LOG_MAX 31
 #define MAGIC_SIZE     4
+#define HEADER_MAX     18 /* of a frame: RFC 8878, 3.1.1 */
 
 enum format { UNKNOWN, PLAIN, ZSTD };
 
@@ -31,6 +32,9 @@ struct in {
 	uint64_t whole; /* bytes of the file that are whole frames */
 	ZSTD_DCtx *z;
 	int in_frame;
+	unsigned char header[HEADER_MAX]; /* how the frame begins, as far as it was used */
+	size_t nheader;
+	uint64_t made;		     /* bytes that came of the frame */
 	struct hash64_state *digest; /* of what was handed out, or NULL */
 	uint64_t bytes;
 	int more; /* the decoder may hold output although its input is used up */
@@ -154,20 +158,36 @@ static int refuse(const struct in *in, size_t rc, struct err *e)
 	    in->name, whole, whole);
 }
 
+/* The decoder looks at the length that a frame has in its header only where it is given room for all
+ * of it, or where the last block is not empty. */
+static int end_frame(struct in *in, struct err *e)
+{
+	unsigned long long want = ZSTD_getFrameContentSize(in->header, in->nheader);
+
+	if (want < ZSTD_CONTENTSIZE_ERROR && want != in->made)
+		return err_set(e, "zstd",
+		    "%s: the zstd frame at byte %llu: %llu bytes, and its header says %llu",
+		    in->name, (unsigned long long)in->whole, (unsigned long long)in->made, want);
+	in->whole = in->used;
+	in->made = in->nheader = 0;
+	return 0;
+}
+
 static int decode(struct in *in, ZSTD_outBuffer *out, struct err *e)
 {
 	ZSTD_inBuffer from = {in->raw + in->at, in->len - in->at, 0};
-	size_t rc = ZSTD_decompressStream(in->z, out, &from);
+	size_t had = out->pos, rc = ZSTD_decompressStream(in->z, out, &from);
 
 	if (ZSTD_isError(rc))
 		return refuse(in, rc, e);
+	for (size_t i = 0; i < from.pos && in->nheader < HEADER_MAX; i++)
+		in->header[in->nheader++] = in->raw[in->at + i];
+	in->made += out->pos - had;
 	in->at += from.pos;
 	in->used += from.pos;
 	in->in_frame = rc != 0;
 	in->more = in->in_frame && out->pos == out->size;
-	if (!in->in_frame)
-		in->whole = in->used;
-	return 0;
+	return in->in_frame ? 0 : end_frame(in, e);
 }
 
 static ssize_t read_zstd(struct in *in, void *to, size_t n, struct err *e)
