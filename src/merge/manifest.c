@@ -168,12 +168,8 @@ int manifest_write(const char *path, const struct manifest_parts *parts, struct 
 	struct buf text = {0};
 	int rc;
 
-	if (json) {
-		buf_addf(&text, "%s\n", json);
-		rc = out_put(path, 0, &text, e);
-	} else {
-		rc = err_set(e, "json", "%s: a name in it is not UTF-8", path);
-	}
+	buf_addf(&text, "%s\n", json);
+	rc = out_put(path, 0, &text, e);
 	buf_free(&text);
 	free(json);
 	json_decref(j);

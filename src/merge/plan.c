@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/utf8.h"
 
 #define NUMBER_MAX 1e15 /* whole numbers up to here are exact, and no set is as large */
 
@@ -111,10 +112,34 @@ static int check_lengths(const struct merge_opts *o, struct err *e)
 	return 0;
 }
 
+static int is_json(const char *name, struct err *e)
+{
+	size_t n = strlen(name);
+
+	if (utf8_valid(name, n) < n)
+		return err_set(
+		    e, "usage", "%s: not UTF-8, so that no --manifest can name it", name);
+	return 0;
+}
+
+/* What stands in a manifest as it was given. */
+static int check_names(const struct merge_opts *o, struct err *e)
+{
+	const struct opt_list *lists[] = {&o->flow.files, &o->cap, &o->mix, &o->split};
+
+	if (o->flow.output && is_json(o->flow.output, e) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		for (size_t k = 0; k < lists[i]->n; k++)
+			if (is_json(lists[i]->v[k], e) < 0)
+				return -1;
+	return 0;
+}
+
 int plan_make(struct plan *p, const struct merge_opts *o, struct err *e)
 {
 	*p = (struct plan){0};
-	if (check_lengths(o, e) < 0)
+	if (check_lengths(o, e) < 0 || (o->manifest && check_names(o, e) < 0))
 		return -1;
 	if (read_quotas(&p->cap, &p->ncap, "cap", &o->cap, e) < 0 ||
 	    read_quotas(&p->mix, &p->nmix, "mix", &o->mix, e) < 0)

@@ -450,3 +450,16 @@ ids() {
 	sed 's/^{/{"reject":{"reason":"a, }b"}, /' in | e3-merge -q -j4 --no-shuffle >out
 	sed 's/^{/{ /' in | cmp - out
 }
+
+@test "a manifest names every file and split, or the run does not begin" {
+	some 5 >in
+	odd=$'a\xff'
+	cp in "$odd"
+	for args in "$odd" "in -o $odd" "in --split $odd=0.5:val" "in --split val=0.5:$odd" "in --cap $odd=1" "in --mix $odd=1"; do
+		run e3-merge --manifest m $args
+		[ "$status" -eq 2 ]
+		[[ $output == "e3-merge: "*"a?"*": not UTF-8, so that no --manifest can name it"* ]]
+		[ ! -e m ]
+	done
+	e3-merge -q "$odd" >out
+}
