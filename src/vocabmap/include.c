@@ -24,9 +24,9 @@ int include_read(struct ints *ids, const char *path, uint64_t vocab, struct err 
 			n--;
 		while (i < n && (line.p[i] == ' ' || line.p[i] == '\t'))
 			i++;
-		if (i == n)
+		if (i == n && !line.toolong)
 			continue;
-		if (num_u64(line.p + i, n - i, &id) < 0 || id >= vocab) {
+		if (line.toolong || num_u64(line.p + i, n - i, &id) < 0 || id >= vocab) {
 			rc = err_set(e, "range", "%s:%llu: expected a token id below %llu", path,
 			    (unsigned long long)line.number, (unsigned long long)vocab);
 			break;

@@ -68,6 +68,10 @@ vm() {
 	run e3-vocabmap --target-vocab 10 --draft-vocab 1 --include keep in
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"keep:1: expected a token id below 10"* ]]
+	{ head -c 70000000 /dev/zero | tr '\0' ' '; echo 5; } >keep
+	run e3-vocabmap --target-vocab 10 --draft-vocab 1 --include keep in
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"keep:1: expected a token id below 10"* ]]
 }
 
 @test "N = V is the identity, and said" {
