@@ -131,6 +131,11 @@ def speculators(folder, recs):
         good &= same(s["verifier_last_hidden_states"], sim_states(r["input_ids"], 8, 64))
         check_hidden_states(load_file(f"{path}/hidden_states/hs_{i}.safetensors"), r["input_ids"])
     ok("speculators' ArrowDataset", good)
+    with open(path + ".idx") as f, open(path + ".less", "w") as to:
+        to.writelines(f.readlines()[1:])
+    r = subprocess.run([sys.executable, script, path + ".less", folder + "/in", path + ".arrow"],
+                       capture_output=True, text=True, env=os.environ | {"HF_HOME": folder + "/hf"})
+    ok("an index that lacks a line makes no data", r.returncode != 0 and ".less:1: hidden_states/hs_1" in r.stderr)
     batch = CollateFn(512, 64)([data[0], data[1]])
     ok("speculators' CollateFn", batch["hidden_states"].shape == (1, 512, 192)
        and same(batch["hidden_states"][0, :len(rows[0]["input_ids"])], aux_of(rows[0])))
