@@ -186,7 +186,7 @@ static enum serve_found check(
 	    .n = it->ids.n,
 	    .max_new_tokens = 1,
 	    .rid = r->o->backend == BACKEND_VLLM ? NULL : it->rid,
-	    .context = it->host->facts.context,
+	    .room = serve_room(&it->host->facts),
 	    .weights = it->host->facts.weight_version};
 	enum serve_found found;
 

@@ -213,7 +213,7 @@ static enum serve_found check(
 	    .max_new_tokens = r->o->max_new_tokens,
 	    .want_ids = !r->o->no_ids,
 	    .want_prompt_ids = !r->o->no_ids && serve_echoes_prompt(ep->facts.api, ep->route),
-	    .context = ep->facts.context,
+	    .room = serve_room(&ep->facts),
 	    .weights = ep->facts.weight_version,
 	};
 	enum serve_found found;

@@ -348,7 +348,7 @@ static struct serve_outcome judge_trial(struct run *r, const struct endpoint *ep
 	struct serve_sent sent = {.max_new_tokens = 1,
 	    .want_ids = !r->o->no_ids,
 	    .want_prompt_ids = !r->o->no_ids && serve_echoes_prompt(ep->facts.api, ep->route),
-	    .context = -1};
+	    .room = -1};
 	struct span body = {d->body.data, d->body.len};
 	struct serve_reply reply = {0};
 	struct err why;

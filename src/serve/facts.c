@@ -54,6 +54,13 @@ static int read_models(struct serve_facts *f, struct span body)
 	return 0;
 }
 
+int64_t serve_room(const struct serve_facts *f)
+{
+	if (f->context > 0 && (f->kv_tokens <= 0 || f->context < f->kv_tokens))
+		return f->context;
+	return f->kv_tokens;
+}
+
 static int read_server_info(struct serve_facts *f, struct span body)
 {
 	struct span v;

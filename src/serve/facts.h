@@ -28,6 +28,9 @@ struct serve_facts {
 		.api = API_AUTO, .context = -1, .slots = -1, .kv_tokens = -1 \
 	}
 
+/* How many tokens a request may come to, prompt and answer, by context and cache; or -1. */
+int64_t serve_room(const struct serve_facts *f);
+
 struct serve_probe {
 	const char *path, *older; /* GET; the second where the first is not there; or NULL */
 	unsigned apis;		  /* bits 1 << enum serve_api that have it */

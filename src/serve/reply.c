@@ -341,9 +341,9 @@ static enum serve_found check_length(
 
 	if (r->completion_tokens < 0 || (uint64_t)r->completion_tokens == sent->max_new_tokens)
 		return FOUND_GOOD;
-	/* one less: servers differ on whether the last place of the context is for a token */
+	/* vLLM ends where all is full, SGLang's scheduler two tokens before that */
 	if ((uint64_t)r->completion_tokens < sent->max_new_tokens &&
-	    (sent->context < 0 || all >= sent->context - 1))
+	    (sent->room < 0 || all >= sent->room - 2))
 		return FOUND_GOOD;
 	err_set(e, "reply", "stopped for length after %lld tokens of %llu",
 	    (long long)r->completion_tokens, (unsigned long long)sent->max_new_tokens);

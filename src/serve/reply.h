@@ -63,7 +63,7 @@ struct serve_sent {
 	uint64_t max_new_tokens;
 	int want_ids;	     /* the answer's ids are needed */
 	int want_prompt_ids; /* and the prompt's */
-	int64_t context;     /* of the model, or -1 */
+	int64_t room;	     /* serve_room */
 	const char *weights; /* serve_facts' weight_version; NULL, "": not known */
 };
 

@@ -222,7 +222,7 @@ static void checks(void **state)
 		    .max_new_tokens = 4,
 		    .want_ids = 1,
 		    .want_prompt_ids = 1,
-		    .context = 100};
+		    .room = 100};
 		struct buf b = {0};
 		struct err e = {0};
 		enum serve_found f;
@@ -243,8 +243,10 @@ static void checks(void **state)
 		if (f != FOUND_GOOD)
 			assert_true(e.msg[0] != '\0');
 		if (strcmp(table[i].name, "length short of the cap") == 0) {
-			sent.context = 6; /* full */
+			sent.room = 7; /* full */
 			assert_int_equal(serve_reply_check(&r, &sent, &e), FOUND_GOOD);
+			sent.room = 8;
+			assert_int_equal(serve_reply_check(&r, &sent, &e), FOUND_MISMATCH);
 		}
 		buf_free(&b);
 	}
@@ -268,7 +270,7 @@ static void weights(void **state)
 	assert_int_equal(serve_reply_read(&r, ROUTE_SGLANG, text(body), &e), 0);
 	for (size_t i = 0; i < COUNT(table); i++) {
 		struct serve_sent sent = {
-		    .max_new_tokens = 4, .context = -1, .weights = table[i].weights};
+		    .max_new_tokens = 4, .room = -1, .weights = table[i].weights};
 
 		assert_int_equal(serve_reply_check(&r, &sent, &e), table[i].want);
 	}
@@ -278,7 +280,7 @@ static void weights(void **state)
 
 static void ids_that_are_missing(void **state)
 {
-	struct serve_sent sent = {.max_new_tokens = 4, .want_ids = 1, .context = -1};
+	struct serve_sent sent = {.max_new_tokens = 4, .want_ids = 1, .room = -1};
 	struct serve_reply r = {0};
 	struct err e = {0};
 

@@ -261,11 +261,18 @@ static void facts(void **state)
 	assert_int_equal(f.slots, 64);
 	assert_int_equal(f.kv_tokens, 500000);
 	assert_int_equal(f.auto_truncate, 1);
+	assert_int_equal(serve_room(&f), 262144);
+	f.kv_tokens = 200000; /* a cache of less than the context */
+	assert_int_equal(serve_room(&f), 200000);
+	f.context = -1;
+	assert_int_equal(serve_room(&f), 200000);
 	f = ask(llamacpp, COUNT(llamacpp));
 	assert_int_equal(f.api, API_LLAMACPP);
 	assert_int_equal(f.slots, 4);
 	assert_int_equal(f.context, 2048);
+	assert_int_equal(serve_room(&f), 2048);
 	f = ask(plain, COUNT(plain));
+	assert_int_equal(serve_room(&f), -1);
 	assert_int_equal(f.api, API_AUTO);
 	assert_string_equal(f.served, "gpt");
 	assert_int_equal(f.context, -1);
