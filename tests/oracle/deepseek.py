@@ -320,7 +320,7 @@ def turns(record, serve):
             target = whole[len(prompt):]
         if not whole.startswith(prompt):
             raise Refused("the rendering does not go on")
-        if not on and (reasoning(m) or "").strip(" \t\r\n\v\f") and kwargs.get("thinking") is not False \
+        if not on and (reasoning(m) or "").strip() and kwargs.get("thinking") is not False \
                 and kwargs.get("enable_thinking") is not False:
             raise Refused("reasoning is lost")
         parses(target, "thinking" if on else "chat", m)
