@@ -273,11 +273,8 @@ int tok_work(void *ctx, void *thread, struct flow_job *job)
 		else
 			rc = make_turns(job, tok, t);
 	}
-	if (rc < 0) {
+	if (rc < 0)
 		job->verdict = FLOW_REJECT;
-		job->written = 0;
-		buf_reset(job->out);
-	}
 	return 0;
 }
 
