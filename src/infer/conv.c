@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "infer/tools.h"
+#include "io/flow.h"
 #include "serve/lax.h"
 #include "json/rec.h"
 
@@ -310,17 +311,6 @@ int conv_resume(struct conv *c, struct span progress)
 	return 0;
 }
 
-/* What a run that refused the record wrote begins so; a record may have a member of that name. */
-static int is_reject(struct span v)
-{
-	struct span key, val;
-	struct lax s;
-
-	lax_begin(&s, v);
-	return !span_is_null(v) && *v.p == '{' && lax_member(&s, &key, &val) &&
-	       span_eq(key, "program");
-}
-
 void conv_output(const struct conv *c, const struct rec *r, uint64_t key, struct buf *out)
 {
 	struct buf messages = {0}, gens = {0}, hex = {0};
@@ -337,7 +327,7 @@ void conv_output(const struct conv *c, const struct rec *r, uint64_t key, struct
 	edits[1] = (struct rec_edit){"generations", {gens.data, gens.len}};
 	edits[2] = (struct rec_edit){"infer_key", {hex.data, hex.len}};
 	edits[3] = (struct rec_edit){"reject", {NULL, 0}};
-	rec_copy(out, r, edits, is_reject(rec_get(r, "reject")) ? 4 : 3);
+	rec_copy(out, r, edits, flow_is_reject(rec_get(r, "reject")) ? 4 : 3);
 	buf_free(&messages);
 	buf_free(&gens);
 	buf_free(&hex);

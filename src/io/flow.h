@@ -208,6 +208,10 @@ void flow_summary_text(struct buf *to, const struct flow *f);
 /* Records that were dropped for a reason: flow_drop's class. */
 uint64_t flow_dropped(const struct flow *f, const char *class);
 
+/* Whether this value of a member "reject" is what a run that refused the record wrote: an object that
+ * begins with "program". A record may have a member of its own of that name. */
+int flow_is_reject(struct span v);
+
 /* Checks the sum, publishes rejects, statistics and output, in this order, and prints the summary
  * line (unless -q). Frees f on success; on -1 the caller calls flow_abort. */
 int flow_finish(struct flow *f, struct err *e);

@@ -56,22 +56,29 @@ static size_t member_end(struct span line, size_t i)
 	return i;
 }
 
-/* Whether the member from p[i] to p[end) is what reject_end writes; a row may have a column of that
- * name. */
-static int is_ours(struct span line, size_t i, size_t end)
+/* Behind the token that stands at p, maybe behind blanks, or NULL. */
+static const char *past(const char *p, const char *end, const char *token)
 {
-	static const char *const token[] = {"\"reject\"", ":", "{", "\"program\""};
+	size_t n = strlen(token);
 
-	for (size_t k = 0; k < sizeof(token) / sizeof(token[0]); k++) {
-		size_t n = strlen(token[k]);
+	while (p < end && is_blank(*p))
+		p++;
+	return (size_t)(end - p) >= n && memcmp(p, token, n) == 0 ? p + n : NULL;
+}
 
-		while (i < end && is_blank(line.p[i]))
-			i++;
-		if (end - i < n || memcmp(line.p + i, token[k], n) != 0)
-			return 0;
-		i += n;
-	}
-	return 1;
+int flow_is_reject(struct span v)
+{
+	const char *p = v.n > 0 ? past(v.p, v.p + v.n, "{") : NULL;
+
+	return p && past(p, v.p + v.n, "\"program\"");
+}
+
+/* Whether the member from p to end is such a one. */
+static int is_ours(const char *p, const char *end)
+{
+	p = past(p, end, "\"reject\"");
+	p = p ? past(p, end, ":") : NULL;
+	return p && flow_is_reject((struct span){p, (size_t)(end - p)});
 }
 
 /* Puts the object into to, ready for one more member: without its last '}', and without the reject
@@ -89,7 +96,7 @@ static void open_object(struct buf *to, struct span line)
 		end = member_end(line, i);
 		while (is_blank(line.p[key]))
 			key++;
-		if (is_ours(line, key, end))
+		if (is_ours(line.p + key, line.p + end))
 			continue;
 		if (kept > 0)
 			buf_addc(to, ',');

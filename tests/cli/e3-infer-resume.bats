@@ -268,13 +268,18 @@ load holds
 	once 100 out
 }
 
-@test "SIGTERM before the first record: the run does not say that nothing was left" {
+# piped - a run I of the records that descriptor 9 is given, behind its first questions
+piped() {
 	serve
 	mkfifo pipe
 	infer -o out <pipe 2>err &
 	I=$!
 	exec 9>pipe
 	said ' at once, prompts as ids'
+}
+
+@test "SIGTERM before the first record: the run does not say that nothing was left" {
+	piped
 	tells '^e3-infer: 0 done'
 	kill -TERM $I
 	ends
@@ -285,12 +290,7 @@ load holds
 }
 
 @test "half a line of input keeps no signal waiting" {
-	serve
-	mkfifo pipe
-	infer -o out <pipe 2>err &
-	I=$!
-	exec 9>pipe
-	said ' at once, prompts as ids'
+	piped
 	rows 3 >&9
 	tells '^e3-infer: 3 done'
 	printf '{"id":' >&9
