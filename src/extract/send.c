@@ -84,7 +84,7 @@ static void charge(struct run *r, struct item *it, const struct err *why)
 	it->state = READY;
 }
 
-/* 429 and 503: an outage while no other record gets through, else the record's. */
+/* An outage while no other record gets through, else the record's. */
 static void busy(struct run *r, struct item *it, const struct http_done *d, const struct err *why)
 {
 	uint64_t now = clock_ms();
@@ -139,12 +139,8 @@ static void act(struct run *r, struct item *it, struct http_done *d, struct serv
 	switch (out.class) {
 	case CLASS_OK: break;
 	case CLASS_PERMANENT: turned_away(r, it, d, why); break;
-	case CLASS_TRANSIENT:
-		if (d->status == 429 || d->status == 503)
-			busy(r, it, d, why);
-		else
-			server_error(r, it, d, why);
-		break;
+	case CLASS_TRANSIENT: server_error(r, it, d, why); break;
+	case CLASS_BUSY: busy(r, it, d, why); break;
 	case CLASS_UNPARSED: charge(r, it, why); break;
 	case CLASS_OUTAGE:
 		it->state = READY;

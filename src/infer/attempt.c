@@ -18,6 +18,8 @@
 
 #define RETRY_AFTER_MAX 3600 /* seconds: a server that says more is not believed */
 #define UNPARSED_MAX	3    /* the first, and two more */
+#define TURNED_AWAY_MAX 20   /* more often: it may be the record's fault */
+#define BUSY_DOUBLINGS	4    /* of the pause: a slot may be free at any moment */
 #define ABORT_MS	5000
 #define BODY_KEPT	((size_t)64 << 10) /* of a reply, for a reject */
 #define FOREIGN_ONE_IN	10
@@ -187,6 +189,25 @@ void attempt_charge(struct run *r, struct item *it)
 	queue_wait(&r->queue, it);
 }
 
+static void wait_for_room(struct run *r, struct item *it)
+{
+	unsigned n = it->turned_away < BUSY_DOUBLINGS ? it->turned_away : BUSY_DOUBLINGS;
+	uint64_t until = r->now + pace_backoff(&r->random, r->o->backoff * 1000, n);
+
+	if (it->not_before < until) /* else Retry-After */
+		it->not_before = until;
+	queue_wait(&r->queue, it);
+}
+
+static void turned_away(struct run *r, struct item *it)
+{
+	r->n.turned_away++;
+	if (++it->turned_away > TURNED_AWAY_MAX)
+		attempt_charge(r, it);
+	else
+		wait_for_room(r, it);
+}
+
 /* ---- back ---- */
 
 static void keep_body(struct item *it, const struct http_done *d)
@@ -253,7 +274,7 @@ static void take_answer(struct run *r, struct item *it, struct result *a)
 
 	conv_answer(&it->conv, turn.message, turn.generation, a->status != STATUS_OK);
 	it->last = a->status;
-	it->attempts = it->unparsed = it->crashes = it->lone_deaths = 0;
+	it->attempts = it->unparsed = it->turned_away = it->crashes = it->lone_deaths = 0;
 	if (it->conv.done) {
 		doubt_verdict(r, it);
 		return;
@@ -278,8 +299,7 @@ static void finish(
 		attempt_charge(r, it);
 		return;
 	}
-	ep->ok++;
-	ep->streak = 0;
+	endpoint_answers(ep);
 	if (reply->retractions > 0)
 		adapt_retracted(r, ep);
 	r->n.prompt_tokens += reply->prompt_tokens > 0 ? (uint64_t)reply->prompt_tokens : 0;
@@ -337,6 +357,10 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 			attempt_pardon(r, it);
 		else
 			attempt_charge(r, it);
+		break;
+	case CLASS_BUSY:
+		endpoint_is_full(r, ep, it->why);
+		turned_away(r, it);
 		break;
 	case CLASS_UNPARSED: attempt_charge(r, it); break;
 	case CLASS_OUTAGE:

@@ -5,6 +5,9 @@
  *	  |                     '--refused, loading--> DOWN <-'--dead
  *	  '------------- its time has come ------------/
  *
+ * A full server turns requests away: for each that it does one fewer is sent at once, for every two
+ * answers one more. So what it takes is found, and a third of all requests may be turned away for
+ * other reasons before that many are not sent. One that is full while it has none of ours is down.
  * DOWN is an outage: what was in flight goes back and pays nothing; the server is asked again after
  * 1, 2, 4 .. 30 seconds, and comes back at half its load, 10% more a second.
  * SUSPECT holds the attempts that ended oddly (a lost connection, an unexpected 404) until the
@@ -35,6 +38,7 @@ uint64_t endpoints_tick(struct run *r);
 
 /* The server for the next record, or NULL where none has room. */
 struct endpoint *endpoint_choose(struct run *r, const struct item *it);
+double endpoint_most(const struct endpoint *ep); /* at once, now */
 size_t endpoints_running(const struct run *r);
 size_t endpoints_in_state(const struct run *r, int state);
 
@@ -44,6 +48,10 @@ void endpoint_suspect(struct run *r, struct endpoint *ep, struct item *it);
 /* An attempt was answered with an error that may pass. 1: there are so many in a row that it is an
  * outage, and this one pays nothing. */
 int endpoint_fails(struct run *r, struct endpoint *ep, const struct err *why);
+
+/* A request was turned away, not begun; and one was answered well. */
+void endpoint_is_full(struct run *r, struct endpoint *ep, const struct err *why);
+void endpoint_answers(struct endpoint *ep);
 
 /* What a probe found. */
 void endpoint_is_up(struct run *r, struct endpoint *ep);    /* after facts and trial */

@@ -86,6 +86,7 @@ struct item {
 	unsigned attempts;	      /* that counted */
 	unsigned sent;		      /* requests, for the rid */
 	unsigned unparsed;	      /* of the attempts: replies that made no sense */
+	unsigned turned_away;	      /* by a busy server; no attempts */
 	int aborting;		      /* an abort of the last request is on its way */
 	struct endpoint *ep;	      /* where it is, or was last: a conversation stays there */
 	/* poison */
@@ -123,6 +124,7 @@ struct endpoint {
 	/* load */
 	size_t limit;	/* how many at once, when all is well */
 	double allowed; /* of them now: the ramp and the controller */
+	double room;	/* of them, as far as it has turned none away */
 	size_t running;
 	uint64_t outstanding; /* bytes expected of what it runs */
 	struct item *lone;    /* of what it runs: a suspect of poison, alone */
@@ -140,8 +142,10 @@ struct endpoint {
 	struct err why;	   /* why it is down */
 	/* what ended oddly since it became suspect */
 	struct item *limbo;
-	size_t nlost;  /* of them: not by --timeout */
-	size_t streak; /* errors answered since its last good answer */
+	size_t nlost;	    /* of them: not by --timeout */
+	size_t streak;	    /* errors answered since its last good answer */
+	size_t turned_away; /* requests, likewise */
+	int told_full;	    /* that it turns requests away has been said */
 	/* controller */
 	struct call metrics;
 	uint64_t metrics_at, hold_until, moved_at;
@@ -157,7 +161,8 @@ struct endpoint {
 enum run_end { RUN_GOES_ON, RUN_DRAINS, RUN_STOPS };
 
 struct counts {
-	uint64_t requests, retries, outages, statuses[STATUS_N], answers, foreign, odd_ends;
+	uint64_t requests, retries, turned_away, outages, statuses[STATUS_N], answers, foreign,
+	    odd_ends;
 	uint64_t output[STATUS_N]; /* of the last answers of what was written */
 	uint64_t prompt_tokens, completion_tokens, out_bytes;
 };

@@ -385,7 +385,8 @@ static void trial_step(struct run *r, struct endpoint *ep, const struct http_don
 			endpoint_is_alive(r, ep);
 		else
 			endpoint_is_up(r, ep);
-	} else if (out.class == CLASS_TRANSIENT || out.class == CLASS_OUTAGE) {
+	} else if (out.class == CLASS_TRANSIENT || out.class == CLASS_BUSY ||
+		   out.class == CLASS_OUTAGE) {
 		endpoint_is_down(r, ep, &e);
 	} else if (out.class != CLASS_CONFIG && ++ep->refusals < TRIALS) {
 		probe_trial(r, ep); /* one odd answer is no proof */

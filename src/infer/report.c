@@ -182,6 +182,8 @@ static void say_answers(struct run *r)
 	buf_adds(&b, "); ");
 	add_count(&b, r->n.requests, "request, ", "requests, ");
 	add_count(&b, r->n.retries, "retry, ", "retries, ");
+	if (r->n.turned_away > 0)
+		buf_addf(&b, "%llu turned away, ", (unsigned long long)r->n.turned_away);
 	add_count(&b, r->n.outages, "outage", "outages");
 	report_line(r, "%s", buf_cstr(&b));
 	buf_free(&b);
@@ -209,7 +211,7 @@ void report_state(struct run *r)
 		const struct endpoint *ep = r->ep[i];
 
 		report_line(r, "%s: %s, %zu of %.0f in flight, %llu ok, %llu failed, %llu %s%s%s",
-		    ep->url, endpoint_state_name(ep), ep->running, ep->allowed,
+		    ep->url, endpoint_state_name(ep), ep->running, endpoint_most(ep),
 		    (unsigned long long)ep->ok, (unsigned long long)ep->failed,
 		    (unsigned long long)ep->outages, ep->outages == 1 ? "outage" : "outages",
 		    ep->state == EP_DOWN ? ": " : "", ep->state == EP_DOWN ? ep->why.msg : "");
@@ -258,5 +260,6 @@ void report_stats(struct run *r)
 	flow_stat(r->flow, "completion_tokens", r->n.completion_tokens);
 	flow_stat(r->flow, "requests", r->n.requests);
 	flow_stat(r->flow, "retries", r->n.retries);
+	flow_stat(r->flow, "turned_away", r->n.turned_away);
 	flow_stat(r->flow, "outages", r->n.outages);
 }

@@ -49,9 +49,10 @@ static const struct row {
     {0, 0, 408, 408, ANY, {CLASS_TRANSIENT, "server busy"}},
     {0, 0, 415, 415, ANY, {CLASS_CONFIG, "media type not supported"}},
     {0, 0, 425, 425, ANY, {CLASS_TRANSIENT, "server busy"}},
-    {0, 0, 429, 429, ANY, {CLASS_TRANSIENT, "server busy"}},
+    {0, 0, 429, 429, ANY, {CLASS_BUSY, "server busy"}},
     {0, 0, 431, 431, ANY, {CLASS_CONFIG, "headers too large"}},
     {0, 0, 400, 499, ANY, {CLASS_PERMANENT, "refused"}},
+    {0, 0, 503, 503, ANY, {CLASS_BUSY, "server busy"}},
     {0, 0, 500, 599, ANY, {CLASS_TRANSIENT, "server error"}},
     {0, 0, ANY, ANY, ANY, {CLASS_UNPARSED, "no reply of this API"}},
 };
@@ -108,7 +109,7 @@ const char *serve_look(const struct serve_evidence *ev)
 const char *serve_class_name(enum serve_class c)
 {
 	static const char *const names[] = {
-	    "ok", "permanent", "transient", "unparsed", "outage", "config", "ours"};
+	    "ok", "permanent", "transient", "busy", "unparsed", "outage", "config", "ours"};
 
 	return names[c];
 }

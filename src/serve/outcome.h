@@ -12,6 +12,7 @@ enum serve_class {
 	CLASS_OK,
 	CLASS_PERMANENT, /* the record's fault: rejected, never tried again */
 	CLASS_TRANSIENT, /* tried again after a pause; costs an attempt */
+	CLASS_BUSY,	 /* turned away, not begun: the server has all that it takes */
 	CLASS_UNPARSED,	 /* tried again once or twice, then rejected with the raw body */
 	CLASS_OUTAGE,	 /* the server's fault: it is paused, the record waits and pays nothing */
 	CLASS_CONFIG,	 /* nothing will work until somebody mends it: the run stops */

@@ -113,6 +113,8 @@ static enum MHD_Result act(struct sim *s, struct job *j, const char *method, con
 	fault_draw(&s->plan, j->number, &j->faults);
 	if (!j->post)
 		reply_error(s, j, 405, "Method Not Allowed");
+	else if (engine_full(s))
+		reply_error(s, j, 503, "The request queue is full.");
 	else if (!wire_refuse(s, j) && ask_read(s, j) == 0 && !engine_submit(s, j)) {
 		conn_suspend(j);
 		return MHD_YES;

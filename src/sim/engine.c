@@ -188,6 +188,11 @@ static void start_queued(struct sim *s)
 	}
 }
 
+int engine_full(const struct sim *s)
+{
+	return s->opt->max_queued > 0 && !slot_free(s) && s->waiting >= s->opt->max_queued;
+}
+
 int engine_submit(struct sim *s, struct job *j)
 {
 	s->now = sim_clock();

@@ -29,6 +29,8 @@ static const struct opt options[] = {
 	0, 0},
     {"norm", 0, OPT_ENUM, AT(norm), "before|after", "the last state in dumps (before)", 0, 0},
     {"slots", 0, OPT_U64, AT(slots), "N", "requests run at once; others queue (0: no limit)", 0, 0},
+    {"max-queued", 0, OPT_U64, AT(max_queued), "N", "of them; more are turned away (0: no limit)",
+	0, 0},
     {"latency", 0, OPT_NUM, AT(latency), "MS", "time to the first token (0)", 0, 0},
     {"tokens-per-second", 0, OPT_NUM, AT(tokens_per_second), "N",
 	"speed of one answer (0: at once)", 0, 0},

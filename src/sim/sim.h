@@ -44,7 +44,7 @@ struct sim_opts {
 	uint64_t hidden;
 	struct opt_list layers;
 	int norm; /* 0 before, 1 after */
-	uint64_t slots, context, median;
+	uint64_t slots, max_queued, context, median;
 	double latency, tokens_per_second, call_rate;
 	uint64_t seed;
 	struct opt_list faults;
@@ -138,6 +138,7 @@ uint64_t sim_clock(void);		     /* ns, monotonic */
 
 /* ---- engine.c: slots, queue, time ---- */
 
+int engine_full(const struct sim *s); /* as many wait as may */
 /* 1: the answer is ready; 0: it will be, and the connection is to be suspended. */
 int engine_submit(struct sim *s, struct job *j);
 void engine_turn(struct sim *s);      /* does what is due */

@@ -101,13 +101,7 @@ stops() {
 }
 
 @test "transient: 408, 425, 5xx, an abort, no token: tried again" {
-	meets ' 9 retries, 0 outages' 408 status:425 500 502 503 status:504 status:599 abort empty
-}
-
-@test "transient: 429 with Retry-After is obeyed" {
-	SECONDS=0
-	meets ' 1 retry,' 429:2
-	[ "$SECONDS" -ge 2 ]
+	meets ' 8 retries, 0 outages' 408 status:425 500 502 status:504 status:599 abort empty
 }
 
 @test "transient: after the attempts allowed it is a reject, and sent again by a later run" {
@@ -174,6 +168,42 @@ stops() {
 	tells ': up, 28 of 60 in flight, 32 ok, 28 failed, 0 outages'
 	kill -9 $I
 	wait $I || true
+}
+
+# ---- busy ----
+
+@test "busy: 429, with Retry-After obeyed, and 503 cost nothing" {
+	SECONDS=0
+	meets ' 0 retries, 2 turned away, 0 outages' 429:2 503
+	[ "$SECONDS" -ge 2 ]
+}
+
+@test "busy: a server that takes eight at once answers all of a run that would send more" {
+	rows 400 >in
+	serve --slots 4 --max-queued 4 --latency 20
+	infer --concurrency 64 --max-attempts 1 --stats stats -o out in 2>err
+	once 400 out
+	grep -q ': turns requests away, fewer are sent at once: HTTP 503: The request queue is full\.$' err
+	# 56 of the first 64, and one for two answers from then on
+	holds '.retries == 0 and .outages == 0 and .turned_away >= 56 and .turned_away < 400' stats
+}
+
+@test "busy: a server that turns all away has an outage; nobody pays" {
+	rows 60 >in
+	serve --fault 503@2-61
+	infer --concurrency 60 --max-attempts 1 -o out in 2>err
+	once 60 out
+	grep -q ': down: turns every request away: HTTP 503' err
+	grep -q ' 0 retries, 60 turned away, 1 outage' err
+}
+
+@test "busy: a record that is turned away more than 20 times pays, at last with a reject" {
+	rows 1 >in
+	# between them the test requests after an outage
+	serve --fault 503@2-9 --fault 503@11-18 --fault 503@20-99
+	infer --max-attempts 2 --rejects rej -o out in 2>err
+	holds '.reject | .class == "busy" and .attempts == 2 and .status == 503 and (.permanent | not)' rej
+	grep -q ' 1 retry, 22 turned away, 2 outages' err
 }
 
 # ---- unparsable ----

@@ -290,6 +290,19 @@ ASK='{"input_ids":[300,301,302],"rid":"r;","return_prompt_token_ids":true,"sampl
 	curl -s "$U/metrics" | grep -q '^e3sim:answered_total{.*} 4$'
 }
 
+@test "one more than may wait is turned away, as by SGLang" {
+	serve --slots 1 --max-queued 1 --latency 60000
+	post /generate '{"text":"a","rid":"1"}' >/dev/null &
+	until_metric e3sim:requests_total 1
+	post /generate '{"text":"a","rid":"2"}' >/dev/null &
+	until_metric e3sim:requests_total 2
+	a=$(post /generate '{"text":"a","rid":"3"}')
+	jq -e '.error | .message == "The request queue is full." and .code == 503' <<<"$a"
+	[ "$(status /v1/completions '{"prompt":"a"}')" = 503 ]
+	post /abort_request '{"rid":"2"}' >/dev/null
+	post /generate '{"text":"a","rid":"4"}' -m 1 || [ $? -eq 28 ]
+}
+
 @test "how busy the slots were, by its own account" {
 	serve --slots 2 --latency 300
 	post /generate "$ASK" >/dev/null &
