@@ -92,6 +92,8 @@ int redo(struct run *r, struct err *e)
 	struct part *part = part_open(o->flow.output, o->flow.zstd, 1, e);
 	struct err ignored;
 
+	if (part)
+		part_stop_by(part, run_interrupted, r);
 	if (part && load_list(&y, o->redo, e) == 0 && part_replay(part, index_one, &y, e) == 0)
 		rc = y.gone > 0 ? rewrite(part, &y.kept, zstd, e) : 0;
 	if (rc == 0)

@@ -154,6 +154,7 @@ int resume_open(struct run *r, struct err *e)
 	r->part = part_open(r->o->flow.output, r->o->flow.zstd, r->o->resume, e);
 	if (!r->part)
 		return -1;
+	part_stop_by(r->part, run_interrupted, r);
 	rc = part_replay(r->part, r->o->resume ? replay_line : NULL, &y, e);
 	if (rc == 0)
 		rc = check_index(&y, e);

@@ -91,8 +91,9 @@ static int wait_ms(const struct run *r, int64_t tick)
 	return flow_ready(r->flow) ? 0 : ms < INPUT_POLL_MS ? ms : INPUT_POLL_MS;
 }
 
-int run_interrupted(struct run *r, struct err *e)
+int run_interrupted(void *run, struct err *e)
 {
+	struct run *r = run;
 	int sig = signals_next(r->signals);
 
 	if (sig != 0 && r->signal == 0) {

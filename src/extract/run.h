@@ -150,7 +150,7 @@ int run_extract(const struct extract_opts *o); /* the exit status */
 int run_fail(struct run *r, const struct err *e);
 
 /* Takes a signal that has come: -1 once there was one, which ends the run. */
-int run_interrupted(struct run *r, struct err *e);
+int run_interrupted(void *run, struct err *e);
 
 /* item.c: 1 one more in the window, 0 none now, -1. */
 int item_next(struct run *r, struct err *e);

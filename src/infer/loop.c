@@ -47,6 +47,14 @@ static void on_signal(struct run *r, int sig)
 	}
 }
 
+void loop_signals(struct run *r)
+{
+	int sig;
+
+	while ((sig = signals_next(r->signals)))
+		on_signal(r, sig);
+}
+
 /* ---- the input ---- */
 
 static int has_room(const struct run *r)
@@ -185,7 +193,7 @@ void loop_turn(struct run *r)
 {
 	struct pollfd fds[2] = {
 	    {.fd = r->signals, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
-	int more, sig, ms, polled = 0;
+	int more, ms, polled = 0;
 	struct err e;
 
 	r->now = clock_ms();
@@ -203,7 +211,6 @@ void loop_turn(struct run *r)
 		infer_fail(r, &e);
 	r->now = clock_ms();
 	loop_finish(r);
-	while ((sig = signals_next(r->signals)))
-		on_signal(r, sig);
+	loop_signals(r);
 	report_progress(r);
 }

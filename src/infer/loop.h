@@ -6,6 +6,8 @@ struct run;
 
 /* What can be done is done; then it waits for a transfer, a signal, input or the time. */
 void loop_turn(struct run *r);
+/* Does what the signals that came are for. */
+void loop_signals(struct run *r);
 /* Takes what has ended. */
 void loop_finish(struct run *r);
 

@@ -219,6 +219,14 @@ static int open_turns(struct run *r, struct err *e)
 	return turns_open(&r->turns, o->flow.output, o->resume ? &r->resume.ids : NULL, e);
 }
 
+static int interrupted(void *run, struct err *e)
+{
+	struct run *r = run;
+
+	loop_signals(r);
+	return r->end == RUN_GOES_ON ? 0 : err_set(e, "stopped", "interrupted");
+}
+
 /* What can be refused without a server is refused before one is asked. */
 static int open_output(struct run *r, struct err *e)
 {
@@ -234,6 +242,7 @@ static int open_output(struct run *r, struct err *e)
 	r->part = part_open(o->flow.output, o->flow.zstd, o->resume, e);
 	if (!r->part)
 		return -1;
+	part_stop_by(r->part, interrupted, r);
 	return o->resume ? part_replay(r->part, resume_line, &r->resume, e) : 0;
 }
 
@@ -399,8 +408,10 @@ int infer_run(const struct options *o, void (*say)(const char *text), struct err
 	int rc = -1;
 
 	open_progress(&r);
-	if (open_all(&r, e) < 0 || open_output(&r, e) < 0 || endpoints_load(&r, e) < 0)
+	if (open_all(&r, e) < 0 || open_output(&r, e) < 0 || endpoints_load(&r, e) < 0) {
+		rc = r.signal ? 0 : -1;
 		goto out;
+	}
 	wait_for_a_server(&r);
 	if (r.end == RUN_GOES_ON && begin_output(&r, e) < 0)
 		goto out;

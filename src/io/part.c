@@ -30,6 +30,8 @@ struct part {
 	int finished; /* FILE is open, and not yet FILE.part: it may be something else's */
 	int created;  /* FILE.part was not there before */
 	int replayed, begun;
+	part_stop_fn *stop; /* or NULL */
+	void *stop_ctx;
 	uint64_t size, keep; /* of what was there: all of it, and what is whole */
 	int failed;
 	struct sink *sink;
@@ -184,6 +186,12 @@ fail:
 	return NULL;
 }
 
+void part_stop_by(struct part *p, part_stop_fn *fn, void *ctx)
+{
+	p->stop = fn;
+	p->stop_ctx = ctx;
+}
+
 const char *part_path(const struct part *p)
 {
 	return p->path;
@@ -237,12 +245,16 @@ static int replay_bytes(struct replay *r, const char *p, size_t n, struct err *e
 
 static int read_all(struct replay *r, struct in *in, struct err *e)
 {
+	const struct part *p = r->p;
 	char *piece = xmalloc(READ_SIZE);
 	ssize_t n = 0;
 	int rc = 0;
 
-	while (rc == 0 && (n = in_read(in, piece, READ_SIZE, e)) > 0)
+	while (rc == 0 && (n = in_read(in, piece, READ_SIZE, e)) > 0) {
 		rc = replay_bytes(r, piece, (size_t)n, e);
+		if (rc == 0 && p->stop)
+			rc = p->stop(p->stop_ctx, e);
+	}
 	free(piece);
 	return n < 0 ? -1 : rc;
 }

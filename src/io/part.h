@@ -46,7 +46,11 @@ struct part;
 /* -1 ends the replay with its error, before which FILE.part:NUMBER is put. */
 typedef int part_line_fn(void *ctx, const char *line, size_t n, uint64_t number, struct err *e);
 
+/* Asked again and again while a replay goes on, which takes minutes: -1 ends it with its error. */
+typedef int part_stop_fn(void *ctx, struct err *e);
+
 struct part *part_open(const char *path, int zstd, int resume, struct err *e);
+void part_stop_by(struct part *p, part_stop_fn *fn, void *ctx);
 /* Once, before the first append (which otherwise makes up for it). Lines come without their LF. */
 int part_replay(struct part *p, part_line_fn *fn, void *ctx, struct err *e);
 int part_begin(struct part *p, struct err *e); /* part_append and part_finish make up for it */

@@ -2,6 +2,7 @@
 # e3-extract on finished sets: --verify, --convert; and --resume.
 
 load extract
+load long
 
 # damage LAYOUT FILE OFFSET BYTE - changes one byte of a file
 damage() {
@@ -826,6 +827,20 @@ e3-extract: $T/seed: all 4 files of the index are good" ]
 	# and nothing has changed
 	extract seed --resume "$T/in"
 	verify seed --records "$T/in"
+}
+
+@test "signals are heard while an index of many gigabytes is read; nothing of it changes" {
+	serve
+	records 3 >"$T/in"
+	extract seed "$T/in"
+	for o in "" --redo="$T/seed.idx"; do
+		long_output >"$T/i.zst.part"
+		cp "$T/i.zst.part" "$T/before"
+		rc=0
+		timeout -k 10 1 e3-extract "${ARGS[@]}" -o "$T/i.zst" --resume $o "$T/in" || rc=$?
+		[ "$rc" -eq 124 ]
+		cmp "$T/i.zst.part" "$T/before"
+	done
 }
 
 @test "--resume looks at ids and masks, not at all the rest" {

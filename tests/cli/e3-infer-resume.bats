@@ -4,6 +4,7 @@
 bats_require_minimum_version 1.5.0
 load infer
 load holds
+load long
 
 # ---- going on ----
 
@@ -300,6 +301,18 @@ piped() {
 	exec 9>&-
 	[ "$RC" -eq 143 ]
 	once 3 out.part
+}
+
+@test "signals are heard while an output of many gigabytes is read; nothing of it changes" {
+	serve
+	rows 3 >in
+	long_output >out.zst.part
+	cp out.zst.part before
+	# which status it has tells whether it had to be killed
+	rc=0
+	timeout -s INT -k 10 1 infer --resume -o out.zst in 2>err || rc=$?
+	[ "$rc" -eq 124 ]
+	cmp out.zst.part before
 }
 
 @test "a second SIGINT stops at once and aborts what runs" {
