@@ -228,20 +228,48 @@ static size_t limit(const struct run *r, const struct host *h)
 	return h->facts.slots > 0 && (size_t)h->facts.slots < n ? (size_t)h->facts.slots : n;
 }
 
-struct host *host_choose(struct run *r)
+int hosts_has_others(const struct run *r, const struct host *h)
+{
+	for (size_t i = 0; i < r->nhosts; i++)
+		if (&r->host[i] != h && !r->host[i].out && r->host[i].down_since == 0)
+			return 1;
+	return 0;
+}
+
+struct host *host_choose(struct run *r, const struct item *it)
 {
 	struct host *best = NULL;
+	const struct host *not = it->not &&hosts_has_others(r, it->not ) ? it->not : NULL;
 	uint64_t now = clock_ms();
 
 	for (size_t i = 0; i < r->nhosts; i++) {
 		struct host *h = &r->host[i];
 
-		if (h->not_before <= now && h->running < limit(r, h) &&
+		if (!h->out && h != not &&h->not_before <= now && h->running < limit(r, h) &&
 		    (!best || h->running < best->running ||
 			(h->running == best->running && h->fails < best->fails)))
 			best = h;
 	}
 	return best;
+}
+
+void host_states_good(struct host *h)
+{
+	h->bad = 0;
+	h->good_at = clock_ms();
+}
+
+void host_states_bad(struct run *r, struct host *h, const char *why)
+{
+	if (h->bad++ == 0)
+		h->bad_since = clock_ms();
+	for (size_t i = 0; i < r->nhosts && h->bad >= FAILS_LEAST && !h->out; i++)
+		if (r->host[i].good_at > h->bad_since) {
+			h->out = 1;
+			say("%s: its states were bad %u times in a row, the last time: %s; nothing "
+			    "more is sent to it",
+			    h->url, h->bad, why);
+		}
 }
 
 void host_good(struct host *h)

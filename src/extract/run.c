@@ -70,9 +70,9 @@ static int send_ready(struct run *r, struct err *e)
 
 		if (it->state != READY || it->not_before > now)
 			continue;
-		h = host_choose(r);
+		h = host_choose(r, it);
 		if (!h)
-			return 0;
+			continue;
 		room = disk_room(r, it, e);
 		if (room <= 0)
 			return room;

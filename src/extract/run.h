@@ -59,6 +59,7 @@ struct item {
 	uint64_t bytes;	 /* expected on disk; 0 while the hidden size is not known */
 	/* the request */
 	struct host *host;
+	struct host * not ; /* whose states for it were no good, or NULL */
 	struct buf body;
 	char rid[64];
 	unsigned attempts; /* that counted */
@@ -92,6 +93,10 @@ struct host {
 	uint64_t failing_since;
 	uint64_t last_good;
 	int dumped; /* a file of this run has come from it */
+	/* its states, against what was asked */
+	unsigned bad; /* in a row, */
+	uint64_t bad_since, good_at;
+	int out; /* nothing is sent to it any more */
 };
 
 /* What the input holds, where it is in files that can be read twice; records 0: not known. */
@@ -165,12 +170,17 @@ void hosts_open(struct run *r);
  * that is to be sent. A run that finds all done asks nobody. */
 int hosts_ask(struct run *r, struct err *e);
 void hosts_close(struct run *r);
-struct host *host_choose(struct run *r);
+struct host *host_choose(struct run *r, const struct item *it);
 void host_down(struct run *r, struct host *h, const char *why);
 void host_good(struct host *h);
 /* An answer that is no good. A server that always fails is free first, and would take most of what is
  * sent: after FAILS_LEAST in a row, while another serves, it is down. */
 void host_fails(struct run *r, struct host *h, const char *why);
+/* The states that came. A server whose states are bad FAILS_LEAST times in a row, while another's are
+ * good, is sent nothing more: waiting would not mend it. */
+void host_states_good(struct host *h);
+void host_states_bad(struct run *r, struct host *h, const char *why);
+int hosts_has_others(const struct run *r, const struct host *h); /* that work */
 int64_t hosts_context(const struct run *r); /* the longest prompt that any server takes; -1 */
 
 /* send.c */

@@ -127,6 +127,16 @@ static void no_dumps(struct run *r, struct item *it)
 	item_fail_run(r, it, &e);
 }
 
+/* What one server did wrong another may do right. */
+static void bad_states(struct run *r, struct item *it)
+{
+	int again = !it->not &&hosts_has_others(r, it->host);
+
+	host_states_bad(r, it->host, it->err.msg);
+	it->not = it->host;
+	it->state = again ? READY : BAD;
+}
+
 static void bad_work(struct run *r, struct item *it)
 {
 	/* no whole file: another try may bring it */
@@ -150,7 +160,7 @@ static void bad_work(struct run *r, struct item *it)
 		it->state = READY;
 		it->not_before = clock_ms() + 100 * it->attempts;
 	} else {
-		it->state = BAD;
+		bad_states(r, it);
 	}
 }
 
@@ -189,6 +199,7 @@ void item_worked(struct run *r, struct item *it)
 		bad_work(r, it);
 		return;
 	}
+	host_states_good(it->host);
 	it->state = r->good++ > 0 || first_good(r) == 0 ? GOOD : READY;
 	hints_add(&r->hints, &r->plan, &it->product.look);
 }

@@ -471,6 +471,43 @@ load extract
 	kill $P1
 }
 
+@test "what one server's states lack another is asked for, and one that always fails is left out" {
+	serve --latency 20
+	good=$U other=$PID
+	serve --fault hs-nan=1
+	bad=$U
+	records 60 >"$T/in"
+	U=$good
+	extract seed --server "$bad" --concurrency 4 --rejects "$T/rejects" "$T/in" 2>"$T/err"
+	stop
+	PID=$other
+	[ ! -s "$T/rejects" ]
+	verify seed --records "$T/in"
+	[ "$(grep -c "^e3-extract: $bad: its states were bad [0-9]* times in a row, the last time: .*; nothing more is sent to it$" "$T/err")" -eq 1 ]
+}
+
+@test "states that two servers got wrong are a reject; those of one, where the other is away, too" {
+	serve --fault hs-nan=1
+	U1=$U other=$PID
+	serve --fault hs-nan=1
+	records 4 >"$T/in"
+	run extract seed --server "$U1" --rejects "$T/rejects" "$T/in"
+	[ "$status" -eq 1 ]
+	[ "$(wc -l <"$T/rejects")" -eq 4 ]
+	for u in $U $U1; do
+		[ "$(curl -s "$u/metrics" | grep '^e3sim:answered_total' | sed 's/.* //')" -eq 4 ]
+	done
+	stop
+	rm -rf "$T/seed"*
+	serve --fault refused@1:60000
+	run extract seed --server "$U1" --rejects "$T/rejects" "$T/in"
+	[ "$status" -eq 1 ]
+	[ "$(wc -l <"$T/rejects")" -eq 4 ]
+	[[ "$output" == *"$U: "*"waiting for it"* ]]
+	stop
+	PID=$other
+}
+
 @test "a server that always fails does not take what another one can do" {
 	serve --latency 100
 	good=$U other=$PID
