@@ -169,6 +169,8 @@ void hosts_open(struct run *r)
 	r->host = xcalloc(r->o->servers.n, sizeof(*r->host));
 	for (size_t i = 0; i < r->o->servers.n; i++)
 		add(r, http_base_url(r->o->servers.v[i]));
+	for (size_t i = 0; i < r->nhosts; i++)
+		capacity_begin(&r->host[i].capacity, (size_t)r->o->concurrency);
 }
 
 /* For the manifest. */
@@ -219,9 +221,9 @@ int64_t hosts_context(const struct run *r)
 /* ---- who may be sent to ---- */
 
 /* A server that was down gets one request, to show whether it is back. */
-static size_t limit(const struct run *r, const struct host *h)
+static size_t limit(const struct host *h)
 {
-	size_t n = (size_t)r->o->concurrency;
+	size_t n = capacity_now(&h->capacity);
 
 	if (h->down_since > 0)
 		return 1;
@@ -239,13 +241,14 @@ int hosts_has_others(const struct run *r, const struct host *h)
 struct host *host_choose(struct run *r, const struct item *it)
 {
 	struct host *best = NULL;
-	const struct host *not = it->not &&hosts_has_others(r, it->not ) ? it->not : NULL;
+	const struct host *spared =
+	    it->wrong_at && hosts_has_others(r, it->wrong_at) ? it->wrong_at : NULL;
 	uint64_t now = clock_ms();
 
 	for (size_t i = 0; i < r->nhosts; i++) {
 		struct host *h = &r->host[i];
 
-		if (!h->out && h != not &&h->not_before <= now && h->running < limit(r, h) &&
+		if (!h->out && h != spared && h->not_before <= now && h->running < limit(h) &&
 		    (!best || h->running < best->running ||
 			(h->running == best->running && h->fails < best->fails)))
 			best = h;
@@ -274,8 +277,11 @@ void host_states_bad(struct run *r, struct host *h, const char *why)
 
 void host_good(struct host *h)
 {
-	if (h->down_since > 0)
+	if (h->down_since > 0) {
 		say("%s is back", h->url);
+		capacity_begin(&h->capacity, (size_t)h->capacity.most);
+	}
+	capacity_answered(&h->capacity);
 	h->down_since = 0;
 	h->pauses = 0;
 	h->fails = 0;
@@ -305,6 +311,16 @@ void host_down(struct run *r, struct host *h, const char *why)
 		    OUTAGE_MAX_MS / 1000);
 		run_fail(r, &e);
 	}
+}
+
+void host_is_full(struct run *r, struct host *h, const char *why)
+{
+	int none = capacity_refused(&h->capacity, h->running);
+
+	if (h->capacity.refused == CAPACITY_MANY && !h->told_full++)
+		say("%s: turns requests away, fewer are sent at once: %s", h->url, why);
+	if (none)
+		host_down(r, h, why);
 }
 
 void host_fails(struct run *r, struct host *h, const char *why)

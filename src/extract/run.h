@@ -34,6 +34,7 @@
 #include "http/http.h"
 #include "io/flow.h"
 #include "io/part.h"
+#include "serve/capacity.h"
 #include "serve/facts.h"
 #include "serve/reply.h"
 #include "json/rec.h"
@@ -59,13 +60,13 @@ struct item {
 	uint64_t bytes;	 /* expected on disk; 0 while the hidden size is not known */
 	/* the request */
 	struct host *host;
-	struct host * not ; /* whose states for it were no good, or NULL */
+	struct host *wrong_at; /* whose states for it were no good, or NULL */
 	struct buf body;
 	char rid[64];
 	unsigned attempts; /* that counted */
 	unsigned sent;
-	uint64_t not_before; /* ms */
-	uint64_t busy_since; /* when a server first said that it is busy, or 0 */
+	uint64_t not_before;  /* ms */
+	unsigned turned_away; /* by a busy server; no attempts */
 	/* the reply and what was made of it */
 	char file[256];	  /* in the dump directory; empty: none */
 	struct buf reply; /* of sglang-json: the whole of it */
@@ -92,7 +93,9 @@ struct host {
 	unsigned fails;	     /* answers in a row that were no good, */
 	uint64_t failing_since;
 	uint64_t last_good;
-	int dumped; /* a file of this run has come from it */
+	struct capacity capacity;
+	int told_full; /* that it turns requests away has been said */
+	int dumped;    /* a file of this run has come from it */
 	/* its states, against what was asked */
 	unsigned bad; /* in a row, */
 	uint64_t bad_since, good_at;
@@ -172,6 +175,7 @@ int hosts_ask(struct run *r, struct err *e);
 void hosts_close(struct run *r);
 struct host *host_choose(struct run *r, const struct item *it);
 void host_down(struct run *r, struct host *h, const char *why);
+void host_is_full(struct run *r, struct host *h, const char *why); /* it turned one away */
 void host_good(struct host *h);
 /* An answer that is no good. A server that always fails is free first, and would take most of what is
  * sent: after FAILS_LEAST in a row, while another serves, it is down. */

@@ -8,7 +8,7 @@
 #include "serve/request.h"
 #include "json/rec.h"
 
-enum { PAUSE_MS = 500, PAUSE_MAX_MS = 30000, BUSY_MAX_MS = 600000 };
+enum { PAUSE_MS = 500, PAUSE_MAX_MS = 30000, BUSY_MAX_MS = 4000, RETRY_AFTER_MAX = 3600 };
 
 static enum serve_route route_of(const struct run *r)
 {
@@ -66,11 +66,19 @@ void item_fail_run(struct run *r, struct item *it, const struct err *why)
 	run_fail(r, &e);
 }
 
-/* An attempt that counts: again after a pause, or the record's end. */
-static void charge(struct run *r, struct item *it, const struct err *why)
+/* The pause doubles with each that there was. */
+static uint64_t pause_ms(unsigned n, uint64_t most)
 {
 	uint64_t pause = PAUSE_MS;
 
+	for (unsigned i = 1; i < n && pause < most; i++)
+		pause *= 2;
+	return pause < most ? pause : most;
+}
+
+/* An attempt that counts: again after a pause, or the record's end. */
+static void charge(struct run *r, struct item *it, const struct err *why)
+{
 	it->err = *why;
 	host_fails(r, it->host, why->msg);
 	if (++it->attempts >= r->o->max_attempts) {
@@ -78,27 +86,24 @@ static void charge(struct run *r, struct item *it, const struct err *why)
 		it->state = BAD;
 		return;
 	}
-	for (unsigned i = 1; i < it->attempts && pause < PAUSE_MAX_MS; i++)
-		pause *= 2;
-	it->not_before = clock_ms() + (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
+	it->not_before = clock_ms() + pause_ms(it->attempts, PAUSE_MAX_MS);
 	it->state = READY;
 }
 
-/* An outage while no other record gets through, else the record's. */
 static void busy(struct run *r, struct item *it, const struct http_done *d, const struct err *why)
 {
-	uint64_t now = clock_ms();
+	uint64_t pause = pause_ms(++it->turned_away, BUSY_MAX_MS);
 
-	if (it->busy_since == 0)
-		it->busy_since = now;
-	if (it->host->last_good > it->busy_since || now - it->busy_since > BUSY_MAX_MS) {
+	host_is_full(r, it->host, why->msg);
+	if (it->turned_away > CAPACITY_FREE) {
 		charge(r, it, why);
 		return;
 	}
+	if (d->retry_after > 0 && d->retry_after <= RETRY_AFTER_MAX &&
+	    (uint64_t)d->retry_after * 1000 > pause)
+		pause = (uint64_t)d->retry_after * 1000;
 	it->state = READY;
-	it->not_before =
-	    now + (d->retry_after >= 0 && d->retry_after < 3600 ? (uint64_t)d->retry_after * 1000
-								: PAUSE_MS);
+	it->not_before = clock_ms() + pause;
 }
 
 /* A plug-in that can't write its folder answers so to every request. */

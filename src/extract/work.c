@@ -130,10 +130,10 @@ static void no_dumps(struct run *r, struct item *it)
 /* What one server did wrong another may do right. */
 static void bad_states(struct run *r, struct item *it)
 {
-	int again = !it->not &&hosts_has_others(r, it->host);
+	int again = !it->wrong_at && hosts_has_others(r, it->host);
 
 	host_states_bad(r, it->host, it->err.msg);
-	it->not = it->host;
+	it->wrong_at = it->host;
 	it->state = again ? READY : BAD;
 }
 

@@ -18,7 +18,6 @@
 
 #define RETRY_AFTER_MAX 3600 /* seconds: a server that says more is not believed */
 #define UNPARSED_MAX	3    /* the first, and two more */
-#define TURNED_AWAY_MAX 20   /* more often: it may be the record's fault */
 #define BUSY_DOUBLINGS	4    /* of the pause: a slot may be free at any moment */
 #define ABORT_MS	5000
 #define BODY_KEPT	((size_t)64 << 10) /* of a reply, for a reject */
@@ -202,7 +201,7 @@ static void wait_for_room(struct run *r, struct item *it)
 static void turned_away(struct run *r, struct item *it)
 {
 	r->n.turned_away++;
-	if (++it->turned_away > TURNED_AWAY_MAX)
+	if (++it->turned_away > CAPACITY_FREE)
 		attempt_charge(r, it);
 	else
 		wait_for_room(r, it);

@@ -16,8 +16,7 @@
 #define PROBE_LAST_MS  30000
 #define RAMP_PER_MS    0.0001 /* 10% a second */
 #define LONE_MS	       30000  /* how long a suspect of poison has its server alone */
-#define MANY	       8      /* failures at once that are no accident, whatever the server says */
-#define TRY_MORE       0.5    /* at once, with each answer of a server that is full */
+#define MANY	       8      /* failures at once that are an outage, whatever the server says */
 
 #define LIMIT_UNKNOWN 32 /* at once, where neither the user nor the server says */
 #define LIMIT_DEFAULT 256
@@ -146,7 +145,9 @@ int endpoints_load(struct run *r, struct err *e)
 
 double endpoint_most(const struct endpoint *ep)
 {
-	return ep->allowed < ep->room ? ep->allowed : ep->room;
+	double takes = (double)capacity_now(&ep->capacity);
+
+	return ep->allowed < takes ? ep->allowed : takes;
 }
 
 static int has_room(const struct endpoint *ep, const struct item *it)
@@ -221,7 +222,7 @@ void endpoint_is_up(struct run *r, struct endpoint *ep)
 	ep->allowed = ep->was_up ? (double)ep->limit / 2 : (double)ep->limit;
 	if (ep->allowed < 1)
 		ep->allowed = 1;
-	ep->room = (double)ep->limit;
+	capacity_begin(&ep->capacity, ep->limit);
 	if (ep->was_up)
 		report_line(r, "%s: up again", ep->url);
 	else
@@ -290,7 +291,7 @@ void endpoint_is_down(struct run *r, struct endpoint *ep, const struct err *why)
 	ep->outages += worked;
 	r->n.outages += worked;
 	ep->why = *why;
-	ep->streak = ep->turned_away = 0;
+	ep->streak = 0;
 	set_probe_time(r, ep);
 	if (ep->state != EP_LEAVING)
 		ep->state = EP_DOWN;
@@ -314,17 +315,15 @@ int endpoint_fails(struct run *r, struct endpoint *ep, const struct err *why)
 void endpoint_is_full(struct run *r, struct endpoint *ep, const struct err *why)
 {
 	struct err e = *why;
+	int none;
 
 	if (ep->state != EP_UP)
 		return;
-	ep->room = ep->room > 2 ? ep->room - 1 : 1;
-	if (++ep->turned_away < MANY)
-		return;
-	if (!ep->told_full)
+	none = capacity_refused(&ep->capacity, ep->running);
+	if (ep->capacity.refused == CAPACITY_MANY && !ep->told_full++)
 		report_line(
 		    r, "%s: turns requests away, fewer are sent at once: %s", ep->url, why->msg);
-	ep->told_full = 1;
-	if (ep->running == 0) {
+	if (none) {
 		err_prefix(&e, "turns every request away: ");
 		endpoint_is_down(r, ep, &e);
 	}
@@ -333,10 +332,8 @@ void endpoint_is_full(struct run *r, struct endpoint *ep, const struct err *why)
 void endpoint_answers(struct endpoint *ep)
 {
 	ep->ok++;
-	ep->streak = ep->turned_away = 0;
-	ep->room += TRY_MORE;
-	if (ep->room > (double)ep->limit)
-		ep->room = (double)ep->limit;
+	ep->streak = 0;
+	capacity_answered(&ep->capacity);
 }
 
 /* Those that began together are out of time together. */

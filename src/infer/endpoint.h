@@ -5,9 +5,8 @@
  *	  |                     '--refused, loading--> DOWN <-'--dead
  *	  '------------- its time has come ------------/
  *
- * A full server turns requests away: for each that it does one fewer is sent at once, for every two
- * answers one more. So what it takes is found, and a third of all requests may be turned away for
- * other reasons before that many are not sent. One that is full while it has none of ours is down.
+ * A full server turns requests away, and is sent fewer at once (serve/capacity.h); one that is full
+ * while it has none of ours is down.
  * DOWN is an outage: what was in flight goes back and pays nothing; the server is asked again after
  * 1, 2, 4 .. 30 seconds, and comes back at half its load, 10% more a second.
  * SUSPECT holds the attempts that ended oddly (a lost connection, an unexpected 404) until the

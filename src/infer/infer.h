@@ -43,6 +43,7 @@
 #include "infer/turns.h"
 #include "io/flow.h"
 #include "io/part.h"
+#include "serve/capacity.h"
 #include "serve/facts.h"
 #include "serve/outcome.h"
 #include "serve/reply.h"
@@ -124,7 +125,7 @@ struct endpoint {
 	/* load */
 	size_t limit;	/* how many at once, when all is well */
 	double allowed; /* of them now: the ramp and the controller */
-	double room;	/* of them, as far as it has turned none away */
+	struct capacity capacity;
 	size_t running;
 	uint64_t outstanding; /* bytes expected of what it runs */
 	struct item *lone;    /* of what it runs: a suspect of poison, alone */
@@ -142,10 +143,9 @@ struct endpoint {
 	struct err why;	   /* why it is down */
 	/* what ended oddly since it became suspect */
 	struct item *limbo;
-	size_t nlost;	    /* of them: not by --timeout */
-	size_t streak;	    /* errors answered since its last good answer */
-	size_t turned_away; /* requests, likewise */
-	int told_full;	    /* that it turns requests away has been said */
+	size_t nlost;  /* of them: not by --timeout */
+	size_t streak; /* errors answered since its last good answer */
+	int told_full; /* that it turns requests away has been said */
 	/* controller */
 	struct call metrics;
 	uint64_t metrics_at, hold_until, moved_at;

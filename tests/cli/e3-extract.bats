@@ -458,6 +458,22 @@ load extract
 	[ "$(wc -l <"$T/seed.idx")" -eq 9 ]
 }
 
+@test "a full server is sent fewer at once, and no record pays" {
+	serve --slots 2 --max-queued 2 --latency 10
+	records 100 >"$T/in"
+	extract seed --concurrency 32 --max-attempts 1 "$T/in" 2>"$T/err"
+	verify seed --records "$T/in"
+	grep -q ': turns requests away, fewer are sent at once: server busy: status 503: The request queue is full\.$' "$T/err"
+	stop
+	# one that has no place at all is waited for
+	rm -rf "$T/seed"*
+	records 5 >"$T/in"
+	serve --fault 503@2-9
+	extract seed --max-attempts 1 --concurrency 8 "$T/in" 2>"$T/err"
+	verify seed --records "$T/in"
+	grep -q ' is back$' "$T/err"
+}
+
 @test "two servers share the work" {
 	serve --latency 10
 	P1=$PID U1=$U
@@ -476,7 +492,7 @@ load extract
 	good=$U other=$PID
 	serve --fault hs-nan=1
 	bad=$U
-	records 60 >"$T/in"
+	records 200 >"$T/in"
 	U=$good
 	extract seed --server "$bad" --concurrency 4 --rejects "$T/rejects" "$T/in" 2>"$T/err"
 	stop
