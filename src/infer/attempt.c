@@ -88,10 +88,21 @@ static void land(struct run *r, struct item *it)
 	ep->outstanding -= it->expect;
 }
 
+/* The finished turns of a replay that has grown out of the context are as good as any. */
+static void not_sent(struct run *r, struct item *it)
+{
+	if (strcmp(it->why->class, "long") == 0 && it->conv.answers > 0) {
+		conv_cut(&it->conv, "prompt_too_long");
+		doubt_verdict(r, it);
+	} else {
+		item_reject(r, it, 1);
+	}
+}
+
 void attempt_start(struct run *r, struct endpoint *ep, struct item *it)
 {
 	if (prompt_make(r, ep, it, it->why) < 0) {
-		item_reject(r, it, 1);
+		not_sent(r, it);
 		return;
 	}
 	it->prompt_n = r->prompt.n;

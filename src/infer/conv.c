@@ -294,6 +294,46 @@ static uint64_t sum_up(struct span messages, struct span gens)
 	return sum;
 }
 
+/* The index of the last answer. */
+static int64_t last_answer(const struct conv *c)
+{
+	struct buf gens = {0};
+	struct span gen;
+	struct lax s;
+	int64_t at = -1;
+
+	buf_addc(&gens, '[');
+	buf_add(&gens, c->gens.data, c->gens.len);
+	buf_addc(&gens, ']');
+	lax_begin(&s, (struct span){gens.data, gens.len});
+	while (lax_element(&s, &gen))
+		at = lax_int(lax_get(gen, "message"), -1);
+	buf_free(&gens);
+	return at;
+}
+
+void conv_cut(struct conv *c, const char *why)
+{
+	int64_t keep = last_answer(c) + 1;
+	struct buf all = {0};
+	struct span v;
+	struct lax s;
+
+	conv_messages(c, &all);
+	c->asked = (struct span){NULL, 0};
+	buf_reset(&c->list);
+	c->count = 0;
+	lax_begin(&s, (struct span){all.data, all.len});
+	while ((int64_t)c->count < keep && lax_element(&s, &v)) {
+		add_item(&c->list, v);
+		c->count++;
+	}
+	buf_free(&all);
+	c->gens.len--; /* the last one's brace */
+	buf_addf(&c->gens, ",\"ended\":\"%s\"}", why);
+	c->done = 1;
+}
+
 int conv_resume(struct conv *c, struct span progress)
 {
 	struct span messages = lax_get(progress, "messages");

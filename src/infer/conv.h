@@ -14,7 +14,7 @@
  * are paired by name with those of the record's own message, each result under the new call's id.
  * Where they can't be paired (a call that the record has no result for, no call where the record
  * has one) the conversation ends with what is done; the last generation says why (`ended`:
- * call_without_result, no_call). A generation says how many of its calls got the result of other
+ * call_without_result, no_call), and so it does where conv_cut says why (prompt_too_long). A generation says how many of its calls got the result of other
  * arguments (`other_arguments`).
  *
  * Messages keep their bytes; conv knows no server and no template.
@@ -68,6 +68,9 @@ void conv_messages(const struct conv *c, struct buf *out);
 /* Takes the answer: a message and its generation, an object to which conv adds its own members.
  * last: nothing may be built on it. The same answers to the same record make the same conversation. */
 void conv_answer(struct conv *c, struct span message, struct span generation, int last);
+
+/* Behind an answer: the replay ends with it, for a reason that is static text. */
+void conv_cut(struct conv *c, const char *why);
 
 /* Goes on where an earlier run stood: what conv_progress wrote. 0, or -1 when it does not fit, or is
  * no further than c is. */

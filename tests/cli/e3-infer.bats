@@ -318,6 +318,20 @@ open("asked", "w").close()' >port 3>&- &
 	holds '.reject.class == "long" and .reject.permanent' rej
 }
 
+@test "a replay that grows out of the context keeps the turns that are done" {
+	# a prompt of 7 tokens, an answer, and 64 more that the next one may have
+	serve --context 80
+	multi >in
+	infer --turns all --rejects rej -o out in 2>err
+	once 2 out
+	holds '.generations[-1].ended == "prompt_too_long" and .generations[-1].status == "ok"
+		and (.messages | length) == .generations[-1].message + 1
+		and .messages[-1].role == "assistant"' out
+	grep -q '2 in = 2 out$' err
+	infer --turns all --rejects rej --resume -o out in 2>err
+	grep -q '2 in = 0 out + 2 resumed' err
+}
+
 # ---- statuses and their policies ----
 
 # odd FAULT - a server whose third request, the second of three records in `in`, gets such an answer

@@ -193,6 +193,43 @@ static void a_cut_answer_ends_a_replay(void **state)
 	buf_free(&line);
 }
 
+/* Also of one that goes on where another stood: what is asked is a list of its own then. */
+static void cut_behind_an_answer(void **state)
+{
+	struct buf line = {0}, progress = {0}, got = {0};
+	struct rec r = {0};
+	struct conv c;
+	struct err e = {0};
+
+	(void)state;
+	begin(&r, &line, S "," U("1") "," A("a") "," U("2") "," A("b"));
+	for (int resumed = 0; resumed < 2; resumed++) {
+		assert_int_equal(conv_open(&c, &r, TURNS_ALL, &e), 0);
+		if (resumed)
+			assert_int_equal(
+			    conv_resume(&c, (struct span){progress.data, progress.len}), 0);
+		else
+			conv_answer(&c, text(NEW), text("{\"g\":1}"), 0);
+		conv_progress(&c, &progress);
+		assert_int_equal(c.done, 0);
+		conv_cut(&c, "why");
+		assert_int_equal(c.done, 1);
+		assert_int_equal(c.count, 3);
+		buf_reset(&got);
+		conv_output(&c, &r, 1, &got);
+		assert_string_equal(buf_cstr(&got),
+		    "{\"id\":\"x\",\"messages\":[" S
+		    "," U("1") "," NEW "],\"meta\":1,"
+			       "\"generations\":[{\"message\":2,\"g\":1,\"ended\":\"why\"}],"
+			       "\"infer_key\":\"0000000000000001\"}");
+		conv_free(&c);
+	}
+	rec_free(&r);
+	buf_free(&line);
+	buf_free(&progress);
+	buf_free(&got);
+}
+
 static void goes_on_where_it_stood(void **state)
 {
 	struct buf line = {0}, progress = {0}, a = {0}, b = {0};
@@ -259,6 +296,7 @@ int main(void)
 	    cmocka_unit_test(refused),
 	    cmocka_unit_test(conversations),
 	    cmocka_unit_test(a_cut_answer_ends_a_replay),
+	    cmocka_unit_test(cut_behind_an_answer),
 	    cmocka_unit_test(goes_on_where_it_stood),
 	    cmocka_unit_test(the_record_so_far),
 	};
