@@ -13,9 +13,10 @@
  * is generated anew. In a tool loop the calls of the new answer get the recorded results: the calls
  * are paired by name with those of the record's own message, each result under the new call's id.
  * Where they can't be paired (a call that the record has no result for, no call where the record
- * has one) the conversation ends with what is done; the last generation says why (`ended`:
- * call_without_result, no_call), and so it does where conv_cut says why (prompt_too_long). A generation says how many of its calls got the result of other
- * arguments (`other_arguments`).
+ * has one) the conversation ends with what is done, and so it does where the caller says so
+ * (conv_cut); the last generation says why (`ended`: call_without_result, no_call,
+ * prompt_too_long). A generation says how many of its calls got the result of other arguments
+ * (`other_arguments`).
  *
  * Messages keep their bytes; conv knows no server and no template.
  */

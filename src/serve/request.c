@@ -162,6 +162,10 @@ static int is_given(const struct serve_plan *p, struct span key)
 
 static int check_extra(const struct serve_plan *p, struct span key, struct err *e)
 {
+	/* or it could be any of them */
+	if (memchr(key.p, '\\', key.n))
+		return err_set(e, "config", "--extra: %.*s: write the name without an escape",
+		    (int)key.n, key.p);
 	if (LISTED(key, reserved))
 		return err_set(
 		    e, "config", "--extra: %.*s is not for --extra to set", (int)key.n, key.p);

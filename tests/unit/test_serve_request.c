@@ -135,7 +135,8 @@ static void refused_extras(void **state)
 	    "{\"sampling_params\":1}", "{\"stop\":1,\"stop\":2}",
 	    "{\"sampling_params\":{\"seed\":1},\"seed\":2}",
 	    "{\"sampling_params\":{\"top_p\":1,\"top_p\":1}}", "{\"n\":2}", "{\"temperature\":1}",
-	    "{\"rid\":\"\"}"};
+	    "{\"rid\":\"\"}", "{\"strea\\u006d\":true}",
+	    "{\"sampling_params\":{\"max_new_tokens\\u0000\":1}}"};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(table); i++) {
