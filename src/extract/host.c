@@ -305,7 +305,8 @@ void host_down(struct run *r, struct host *h, const char *why)
 		h->not_before = now + (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
 	}
 	for (size_t i = 0; i < r->nhosts; i++)
-		lost += r->host[i].down_since > 0 && now - r->host[i].down_since > OUTAGE_MAX_MS;
+		lost += r->host[i].out ||
+			(r->host[i].down_since > 0 && now - r->host[i].down_since > OUTAGE_MAX_MS);
 	if (lost == r->nhosts) {
 		err_set(&e, "server", "%s: %s for %d s: resume when it is back", h->url, why,
 		    OUTAGE_MAX_MS / 1000);
