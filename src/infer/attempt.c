@@ -355,13 +355,14 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 	case CLASS_OK: break;
 	case CLASS_PERMANENT:
 		it->why->class = "refused";
-		if (may_be_config(d->status))
+		if (endpoint_refuses(ep) || may_be_config(d->status))
 			endpoint_suspect(r, ep, it);
 		else
 			attempt_refuse(r, it);
 		break;
 	case CLASS_TRANSIENT:
-		if (d->curl != 0)
+	case CLASS_UNPARSED:
+		if (d->curl != 0 && it->outcome.class == CLASS_TRANSIENT)
 			endpoint_suspect(r, ep, it);
 		else if (endpoint_fails(r, ep, it->why))
 			attempt_pardon(r, it);
@@ -372,7 +373,6 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 		endpoint_is_full(r, ep, it->why);
 		turned_away(r, it);
 		break;
-	case CLASS_UNPARSED: attempt_charge(r, it); break;
 	case CLASS_OUTAGE:
 		attempt_pardon(r, it);
 		endpoint_is_down(r, ep, it->why);
@@ -381,8 +381,12 @@ static void dispose(struct run *r, struct item *it, const struct http_done *d)
 	case CLASS_OURS:
 		if (d->curl == 0)
 			err_prefix(it->why, "%s: ", it->outcome.name);
-		err_prefix(it->why, "%s: ", ep->url);
 		attempt_pardon(r, it);
+		if (it->outcome.class == CLASS_CONFIG && endpoint_has_others(r, ep)) {
+			endpoint_is_down(r, ep, it->why);
+			break;
+		}
+		err_prefix(it->why, "%s: ", ep->url);
 		infer_fail(r, it->why);
 		break;
 	}

@@ -229,7 +229,6 @@ void endpoint_is_up(struct run *r, struct endpoint *ep)
 		report_server(r, ep);
 	ep->state = EP_UP;
 	ep->was_up = 1;
-	ep->pauses = 0;
 	ep->moved_at = r->now;
 	ep->made_at = 0;
 }
@@ -265,6 +264,7 @@ void endpoint_is_alive(struct run *r, struct endpoint *ep)
 	}
 	if (ep->state == EP_SUSPECT)
 		ep->state = EP_UP;
+	ep->refuses = 0;
 	settle_limbo(r, ep, 1);
 }
 
@@ -312,6 +312,19 @@ int endpoint_fails(struct run *r, struct endpoint *ep, const struct err *why)
 	return 1;
 }
 
+int endpoint_refuses(struct endpoint *ep)
+{
+	return ep->refuses++ > 0;
+}
+
+int endpoint_has_others(const struct run *r, const struct endpoint *ep)
+{
+	for (size_t i = 0; i < r->nep; i++)
+		if (r->ep[i] != ep && r->ep[i]->state == EP_UP)
+			return 1;
+	return 0;
+}
+
 void endpoint_is_full(struct run *r, struct endpoint *ep, const struct err *why)
 {
 	struct err e = *why;
@@ -333,6 +346,8 @@ void endpoint_answers(struct endpoint *ep)
 {
 	ep->ok++;
 	ep->streak = 0;
+	ep->refuses = 0;
+	ep->pauses = 0;
 	capacity_answered(&ep->capacity);
 }
 
@@ -346,7 +361,7 @@ void endpoint_suspect(struct run *r, struct endpoint *ep, struct item *it)
 {
 	it->next = ep->limbo;
 	ep->limbo = it;
-	ep->nlost += !out_of_time(r, it);
+	ep->nlost += it->outcome.class != CLASS_PERMANENT && !out_of_time(r, it);
 	if (ep->state == EP_DOWN || ep->state == EP_ASKED) {
 		settle_limbo(r, ep, 0);
 		return;

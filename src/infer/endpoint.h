@@ -8,7 +8,8 @@
  * A full server turns requests away, and is sent fewer at once (serve/capacity.h); one that is full
  * while it has none of ours is down.
  * DOWN is an outage: what was in flight goes back and pays nothing; the server is asked again after
- * 1, 2, 4 .. 30 seconds, and comes back at half its load, 10% more a second.
+ * 1, 2, 4 .. 30 seconds, and comes back at half its load, 10% more a second. While others are up, a
+ * server that answers nonsense, refuses everything or has become another one is down, too.
  * SUSPECT holds the attempts that ended oddly (a lost connection, an unexpected 404) until the
  * server has shown whether it lives and works: only then it is known whose fault they were.
  * A record that was in flight at 3 crashes runs alone; one that kills the server alone twice is
@@ -47,6 +48,13 @@ void endpoint_suspect(struct run *r, struct endpoint *ep, struct item *it);
 /* An attempt was answered with an error that may pass. 1: there are so many in a row that it is an
  * outage, and this one pays nothing. */
 int endpoint_fails(struct run *r, struct endpoint *ep, const struct err *why);
+
+/* It refused a request. 1: and the one before, with no good answer in between. Whose fault that is
+ * can't be told any more, but by asking. */
+int endpoint_refuses(struct endpoint *ep);
+
+/* Whether the run can do without it, as others are up. */
+int endpoint_has_others(const struct run *r, const struct endpoint *ep);
 
 /* A request was turned away, not begun; and one was answered well. */
 void endpoint_is_full(struct run *r, struct endpoint *ep, const struct err *why);

@@ -137,7 +137,7 @@ struct endpoint {
 	struct serve_facts asked;
 	struct err untold; /* what came in place of the model's name */
 	uint64_t probe_at; /* ms; of EP_DOWN */
-	unsigned pauses;   /* probes that failed one after the other */
+	unsigned pauses;   /* times that it was found down since its last good answer */
 	unsigned refusals; /* trials, likewise */
 	int was_up;	   /* it has passed a probe before */
 	struct err why;	   /* why it is down */
@@ -145,6 +145,7 @@ struct endpoint {
 	struct item *limbo;
 	size_t nlost;  /* of them: not by --timeout */
 	size_t streak; /* errors answered since its last good answer */
+	int refuses;   /* and whether it has refused a request */
 	int told_full; /* that it turns requests away has been said */
 	/* controller */
 	struct call metrics;

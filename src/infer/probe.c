@@ -127,16 +127,16 @@ static int has_others(const struct run *r, const struct endpoint *ep)
 	return 0;
 }
 
-/* It can't be used. A server that joins a run of days does not end it, nor does one that leaves:
- * what it still owes goes to the others. */
+/* It can't be used. A server that joins a run of days does not end it, nor does one that leaves, or
+ * goes wrong, while others work: what it still owes goes to them. */
 static void refuse(struct run *r, struct endpoint *ep, struct err *e)
 {
-	err_prefix(e, "%s: ", ep->url);
-	if (ep->state == EP_LEAVING) {
+	if (ep->state == EP_LEAVING || (ep->was_up && endpoint_has_others(r, ep))) {
 		ep->stage = PROBE_NONE;
 		endpoint_is_down(r, ep, e);
 		return;
 	}
+	err_prefix(e, "%s: ", ep->url);
 	if (!r->flow || ep->was_up || !has_others(r, ep)) {
 		infer_fail(r, e);
 		return;
@@ -386,7 +386,7 @@ static void trial_step(struct run *r, struct endpoint *ep, const struct http_don
 		else
 			endpoint_is_up(r, ep);
 	} else if (out.class == CLASS_TRANSIENT || out.class == CLASS_BUSY ||
-		   out.class == CLASS_OUTAGE) {
+		   out.class == CLASS_OUTAGE || (out.class == CLASS_UNPARSED && ep->was_up)) {
 		endpoint_is_down(r, ep, &e);
 	} else if (out.class != CLASS_CONFIG && ++ep->refusals < TRIALS) {
 		probe_trial(r, ep); /* one odd answer is no proof */

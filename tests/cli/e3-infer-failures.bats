@@ -94,6 +94,22 @@ stops() {
 	[ ! -e out2 ]
 }
 
+@test "permanent: one that follows another is asked about; all at once are the records' own, too" {
+	rows 40 >in
+	serve --fault 400@2-21 # then comes the test request
+	infer --concurrency 20 --rejects rej -o out in 2>err
+	once 40 out rej
+	grep -q '40 in = 20 out + 20 rejected (refused 20)$' err
+	grep -q ' 0 outages' err
+	stop "$PID"
+	# and of a server that refuses everything from now on
+	rm out rej
+	serve --fault 400@12-9999
+	run -1 infer -q --rejects rej -o out in
+	[[ $output == *"a test request for one token fails: refused: "*"HTTP 400"* ]]
+	[ "$(wc -l <rej)" -le 1 ]
+}
+
 # ---- transient ----
 
 @test "transient: lost connections are tried again" {
@@ -228,6 +244,16 @@ stops() {
 	serve --fault garbage=1
 	run -1 infer --rejects rej2 -o out2 in
 	[[ $output == *"test request"* ]]
+}
+
+@test "unparsable: a server all whose answers are is waited for" {
+	rows 60 >in
+	serve --fault html@2-65
+	infer --concurrency 60 --rejects rej -o out in 2>err
+	once 60 out
+	[ ! -s rej ]
+	grep -q ': down: [0-9]* requests failed in a row, the last one: the reply is not one whole JSON object$' err
+	grep -q ': up again$' err
 }
 
 # ---- outage, the server's fault ----
@@ -765,6 +791,24 @@ if path == "/generate": open("sent", "w").close()'
 	once 150 out
 	grep -q "$a: down" err
 	grep -q ' 0 retries' err
+}
+
+@test "a server that goes wrong in whatever way costs nothing that another one can do" {
+	serve --latency 20
+	good=$U
+	rows 150 >in
+	for f in html garbage wrong-count wrong-ids empty abort 400 401 404 500 307 missing-ids; do
+		rm -f out rej
+		serve --fault "$f@2-999999"
+		e3-infer --server "$good" --server "$U" --model "$MODEL" --concurrency 8 --max-new-tokens 64 \
+			--backoff 0.02 --rejects rej -o out in 2>err
+		# of one that refuses everything the first is not known to be its fault
+		once 150 out rej && [ "$(wc -l <rej)" -le "$([ $f != 400 ]; echo $?)" ] && grep -q "$U: down: " err || {
+			echo "$f: $(cat err)"
+			false
+		}
+		stop "$PID"
+	done
 }
 
 @test "a server that joins with another model is left out; one that is alone with it ends the run" {
