@@ -256,23 +256,25 @@ struct host *host_choose(struct run *r, const struct item *it)
 	return best;
 }
 
-void host_states_good(struct host *h)
+void host_leave_out(struct host *h, const char *why)
 {
-	h->bad = 0;
-	h->good_at = clock_ms();
+	if (!h->out)
+		say("%s: nothing more is sent to it: %s", h->url, why);
+	h->out = 1;
 }
 
-void host_states_bad(struct run *r, struct host *h, const char *why)
+void host_right(struct item *it)
 {
-	if (h->bad++ == 0)
-		h->bad_since = clock_ms();
-	for (size_t i = 0; i < r->nhosts && h->bad >= FAILS_LEAST && !h->out; i++)
-		if (r->host[i].good_at > h->bad_since) {
-			h->out = 1;
-			say("%s: its states were bad %u times in a row, the last time: %s; nothing "
-			    "more is sent to it",
-			    h->url, h->bad, why);
-		}
+	struct host *other = it->wrong_at;
+	struct err e = it->err;
+
+	it->host->wrong = 0;
+	if (!other || other == it->host || ++other->wrong < FAILS_LEAST)
+		return;
+	err_prefix(&e,
+	    "%u records in a row were wrong that another server did right, the last one: ",
+	    other->wrong);
+	host_leave_out(other, e.msg);
 }
 
 void host_good(struct host *h)

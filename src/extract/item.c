@@ -5,9 +5,10 @@
 #include "extract/run.h"
 #include "json/ids.h"
 
-void item_bad(struct item *it, const struct err *e)
+void item_bad(struct run *r, struct item *it, const struct err *e)
 {
-	it->state = BAD;
+	it->state = !it->wrong_at && hosts_has_others(r, it->host) ? READY : BAD;
+	it->wrong_at = it->host;
 	it->err = *e;
 }
 

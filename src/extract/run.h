@@ -60,7 +60,7 @@ struct item {
 	uint64_t bytes;	 /* expected on disk; 0 while the hidden size is not known */
 	/* the request */
 	struct host *host;
-	struct host *wrong_at; /* whose states for it were no good, or NULL */
+	struct host *wrong_at; /* that did it wrong, or NULL */
 	struct buf body;
 	char rid[64];
 	unsigned attempts; /* that counted */
@@ -94,12 +94,10 @@ struct host {
 	uint64_t failing_since;
 	uint64_t last_good;
 	struct capacity capacity;
-	int told_full; /* that it turns requests away has been said */
-	int dumped;    /* a file of this run has come from it */
-	/* its states, against what was asked */
-	unsigned bad; /* in a row, */
-	uint64_t bad_since, good_at;
-	int out; /* nothing is sent to it any more */
+	int told_full;	/* that it turns requests away has been said */
+	int dumped;	/* a file of this run has come from it */
+	unsigned wrong; /* records in a row that another did right */
+	int out;	/* nothing is sent to it any more */
 };
 
 /* What the input holds, where it is in files that can be read twice; records 0: not known. */
@@ -163,7 +161,8 @@ int run_interrupted(void *run, struct err *e);
 /* item.c: 1 one more in the window, 0 none now, -1. */
 int item_next(struct run *r, struct err *e);
 void item_free(struct item *it);
-void item_bad(struct item *it, const struct err *e);
+/* What one server did wrong another may do right; what two did wrong is the record's end. */
+void item_bad(struct run *r, struct item *it, const struct err *e);
 /* Whether it is the record's own fault: then a resumed run does not try it again. */
 int item_permanent(const struct err *why);
 
@@ -180,10 +179,10 @@ void host_good(struct host *h);
 /* An answer that is no good. A server that always fails is free first, and would take most of what is
  * sent: after FAILS_LEAST in a row, while another serves, it is down. */
 void host_fails(struct run *r, struct host *h, const char *why);
-/* The states that came. A server whose states are bad FAILS_LEAST times in a row, while another's are
- * good, is sent nothing more: waiting would not mend it. */
-void host_states_good(struct host *h);
-void host_states_bad(struct run *r, struct host *h, const char *why);
+/* The item is made. A server that did FAILS_LEAST records wrong, one after the other, which another
+ * did right, is sent nothing more: waiting would not mend it. */
+void host_right(struct item *it);
+void host_leave_out(struct host *h, const char *why);
 int hosts_has_others(const struct run *r, const struct host *h); /* that work */
 int64_t hosts_context(const struct run *r); /* the longest prompt that any server takes; -1 */
 

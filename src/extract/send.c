@@ -131,7 +131,7 @@ static void turned_away(
     struct run *r, struct item *it, const struct http_done *d, const struct err *why)
 {
 	if (!is_hosts(d->status))
-		item_bad(it, why);
+		item_bad(r, it, why);
 	else if (!r->plan.adopted)
 		item_fail_run(r, it, why);
 	else
@@ -152,7 +152,14 @@ static void act(struct run *r, struct item *it, struct http_done *d, struct serv
 		host_down(r, it->host, out.name);
 		break;
 	case CLASS_CONFIG:
-	case CLASS_OURS: item_fail_run(r, it, why); break;
+	case CLASS_OURS:
+		if (out.class == CLASS_OURS || !r->plan.adopted || !hosts_has_others(r, it->host)) {
+			item_fail_run(r, it, why);
+		} else {
+			it->state = READY;
+			host_leave_out(it->host, why->msg);
+		}
+		break;
 	}
 }
 
@@ -222,11 +229,11 @@ static void answered(struct run *r, struct item *it, struct http_done *d)
 	} else if (ev.found == FOUND_GOOD) {
 		/* before the first record is through, what is wrong is wrong for all */
 		if (r->plan.adopted)
-			item_bad(it, &e);
+			item_bad(r, it, &e);
 		else
 			item_fail_run(r, it, &e);
 	} else if (ev.found == FOUND_MISMATCH) {
-		item_bad(it, &e);
+		item_bad(r, it, &e);
 	} else {
 		act(r, it, d, serve_classify(&ev), &e);
 	}

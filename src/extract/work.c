@@ -127,16 +127,6 @@ static void no_dumps(struct run *r, struct item *it)
 	item_fail_run(r, it, &e);
 }
 
-/* What one server did wrong another may do right. */
-static void bad_states(struct run *r, struct item *it)
-{
-	int again = !it->wrong_at && hosts_has_others(r, it->host);
-
-	host_states_bad(r, it->host, it->err.msg);
-	it->wrong_at = it->host;
-	it->state = again ? READY : BAD;
-}
-
 static void bad_work(struct run *r, struct item *it)
 {
 	/* no whole file: another try may bring it */
@@ -160,7 +150,9 @@ static void bad_work(struct run *r, struct item *it)
 		it->state = READY;
 		it->not_before = clock_ms() + 100 * it->attempts;
 	} else {
-		bad_states(r, it);
+		struct err e = it->err;
+
+		item_bad(r, it, &e);
 	}
 }
 
@@ -199,7 +191,7 @@ void item_worked(struct run *r, struct item *it)
 		bad_work(r, it);
 		return;
 	}
-	host_states_good(it->host);
+	host_right(it);
 	it->state = r->good++ > 0 || first_good(r) == 0 ? GOOD : READY;
 	hints_add(&r->hints, &r->plan, &it->product.look);
 }
