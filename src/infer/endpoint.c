@@ -333,7 +333,7 @@ void endpoint_is_full(struct run *r, struct endpoint *ep, const struct err *why)
 	if (ep->state != EP_UP)
 		return;
 	none = capacity_refused(&ep->capacity, ep->running);
-	if (ep->capacity.refused == CAPACITY_MANY && !ep->told_full++)
+	if (ep->capacity.refused == CAPACITY_MANY && !ep->told_full++ && !r->o->flow.quiet)
 		report_line(
 		    r, "%s: turns requests away, fewer are sent at once: %s", ep->url, why->msg);
 	if (none) {

@@ -199,6 +199,7 @@ stops() {
 	serve --slots 4 --max-queued 4 --latency 20
 	infer --concurrency 64 --max-attempts 1 --stats stats -o out in 2>err
 	once 400 out
+	! infer -q --concurrency 64 in 2>&1 >/dev/null | grep . || false
 	grep -q ': turns requests away, fewer are sent at once: HTTP 503: The request queue is full\.$' err
 	# 56 of the first 64, and one for two answers from then on
 	holds '.retries == 0 and .outages == 0 and .turned_away >= 56 and .turned_away < 400' stats
