@@ -1,9 +1,9 @@
 /* capacity.h - how many requests at once a server takes, found by those that it turns away
  *
- * A server whose queue is full, or a gateway before it, answers 408, 425, 429 or 503 (CLASS_BUSY). For each
- * request that is turned away one fewer is sent at once, for every two that are answered one more:
- * so a limit is found and followed, and as long as no more than a third are turned away for
- * whatever other reason, nothing gets less.
+ * A server whose queue is full, or a gateway before it, answers 408, 425, 429 or 503 (CLASS_BUSY).
+ * For each request that is turned away one fewer is sent at once, for every two that are answered
+ * one more: so a limit is found and followed, and as long as no more than a third are turned away
+ * for whatever other reason, nothing gets less.
  *
  *	capacity_begin(&c, most)		it is up; most: what the user allows
  *	running < capacity_now(&c)		one more may be sent

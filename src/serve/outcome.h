@@ -15,7 +15,7 @@ enum serve_class {
 	CLASS_BUSY,	 /* turned away, not begun: the server has all that it takes */
 	CLASS_UNPARSED,	 /* tried again once or twice, then rejected with the raw body */
 	CLASS_OUTAGE,	 /* the server's fault: it is paused, the record waits and pays nothing */
-	CLASS_CONFIG,	 /* nothing will work until somebody mends it: the run stops */
+	CLASS_CONFIG,	 /* nothing will work there until somebody mends it */
 	CLASS_OURS,	 /* this machine's limits: the run stops, to be resumed */
 };
 
