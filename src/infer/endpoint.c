@@ -376,10 +376,11 @@ static uint64_t tick(struct run *r, struct endpoint *ep)
 {
 	uint64_t next = UINT64_MAX, t;
 
-	if (ep->state == EP_DOWN) {
-		if (r->now >= ep->probe_at && !ep->probe.xfer)
+	if (ep->state == EP_DOWN && !ep->probe.xfer) {
+		if (r->now >= ep->probe_at)
 			probe_facts(r, ep);
-		next = ep->probe_at;
+		else
+			next = ep->probe_at;
 	}
 	if (ep->lone && r->now - ep->lone->started >= LONE_MS) {
 		ep->lone->crashes = 0;

@@ -321,6 +321,22 @@ stops() {
 	grep -q ' 1 retry, 0 outages' err
 }
 
+@test "outage: a server whose test answer takes its time is waited for, not turned round after" {
+	rows 5 >in
+	serve --fault refused@2:100 --fault stall@3-99
+	infer -o out in 2>err &
+	I=$!
+	said ': down'
+	sleep 2
+	read -r -a ticks <"/proc/$I/stat"
+	sleep 3
+	read -r -a later <"/proc/$I/stat"
+	kill -9 $I
+	wait $I || true
+	# of three seconds
+	[ $((later[13] + later[14] - ticks[13] - ticks[14])) -lt "$(getconf CLK_TCK)" ]
+}
+
 # ---- configuration ----
 
 @test "configuration: redirect, 402, 405, 415, 431, no ids, a prompt cut: the run stops" {
