@@ -7,10 +7,12 @@
 #include "infer/report.h"
 
 #define ASK_MS	      10000
+#define HEALTH_MS     25000 /* SGLang's waits 20 s for a token */
 #define ADAPTIVE_MS   5000
 #define WATCH_MS      30000
 #define HOLD_MS	      60000
 #define HANG_MS	      300000
+#define UNHEARD_MAX   3 /* times that a busy server may be too late with its first figures */
 #define CACHE_FULL    0.90
 #define CACHE_SHARE   0.9
 #define FIRST_SAMPLES 20 /* answers before their mean length says something */
@@ -23,13 +25,17 @@ static int watched(const struct endpoint *ep)
 
 uint64_t adapt_tick(struct run *r, struct endpoint *ep)
 {
-	if (!watched(ep) || ep->blind || ep->metrics.xfer)
+	int none = ep->figures == FIGURES_NONE;
+
+	if (!watched(ep) || ep->metrics.xfer)
 		return UINT64_MAX;
 	if (ep->metrics_at == 0)
 		ep->metrics_at = r->now + ADAPTIVE_MS; /* short runs need not ask */
 	if (r->now >= ep->metrics_at) {
-		ep->metrics_at = r->now + (r->o->adaptive ? ADAPTIVE_MS : WATCH_MS);
-		call_send(r, &ep->metrics, SERVE_METRICS_PATH, ASK_MS);
+		ep->metrics_at = r->now + (r->o->adaptive && !none ? ADAPTIVE_MS : WATCH_MS);
+		call_send(r, &ep->metrics,
+		    none ? serve_health_path(ep->facts.api) : SERVE_METRICS_PATH,
+		    none ? HEALTH_MS : ASK_MS);
 	}
 	return ep->metrics_at;
 }
@@ -79,22 +85,58 @@ static void control(struct run *r, struct endpoint *ep, const struct serve_load 
 	ep->allowed = clamp(ep->allowed, 1, clamp(cache_bound(r, ep), 1, (double)ep->limit));
 }
 
-/* Requests, but no token since HANG_MS. generated: so far. */
+/* Requests, but neither a token nor an answer since HANG_MS. generated: so far. */
 static void watch(struct run *r, struct endpoint *ep, double generated)
 {
 	struct err why;
 
-	if (generated != ep->generated || ep->running == 0 || ep->made_at == 0) {
+	if (generated != ep->generated || ep->running == 0 || ep->lived_at == 0) {
 		ep->generated = generated;
-		ep->made_at = r->now;
+		ep->lived_at = r->now;
 		return;
 	}
-	if (r->now - ep->made_at < HANG_MS)
+	if (r->now - ep->lived_at < HANG_MS)
 		return;
-	err_set(&why, "outage", "%zu requests, and no token in %d s", ep->running, HANG_MS / 1000);
-	ep->made_at = r->now;
+	err_set(&why, "outage", "%zu requests, and no %s in %d s", ep->running,
+	    ep->figures == FIGURES_TOLD ? "token" : "answer, not even about its health,",
+	    HANG_MS / 1000);
+	ep->lived_at = r->now;
 	attempt_cancel_all(r, ep, 1);
 	endpoint_is_down(r, ep, &why);
+}
+
+static void has_no_figures(struct run *r, struct endpoint *ep)
+{
+	ep->figures = FIGURES_NONE;
+	ep->lived_at = 0;
+	if (!ep->told_none++ && !r->o->flow.quiet)
+		report_line(r,
+		    "%s: no figures at " SERVE_METRICS_PATH ": a hang shows only at %s%s", ep->url,
+		    serve_health_path(ep->facts.api),
+		    r->o->adaptive ? ", and --adaptive has no effect" : "");
+}
+
+static int told(const struct http_done *d, struct serve_load *l)
+{
+	return d->curl == 0 && d->status == 200 &&
+	       serve_load_read(l, (struct span){d->body.data, d->body.len}) > 0;
+}
+
+static void figures_came(struct run *r, struct endpoint *ep, const struct serve_load *l)
+{
+	ep->figures = FIGURES_TOLD;
+	if (r->o->adaptive && ep->state == EP_UP)
+		control(r, ep, l);
+	ep->preemptions = l->preemptions;
+	if (l->generated >= 0)
+		watch(r, ep, l->generated);
+}
+
+static void health_came(struct run *r, struct endpoint *ep, const struct http_done *d)
+{
+	if (d->curl == 0 && d->status < 500)
+		ep->lived_at = 0;
+	watch(r, ep, ep->generated);
 }
 
 void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
@@ -102,26 +144,14 @@ void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	struct serve_load l;
 
 	ep->metrics.xfer = NULL;
-	if (d->curl != 0) {
-		/* one that has told its figures and now answers nobody makes no token either */
-		if (watched(ep) && ep->made_at)
-			watch(r, ep, ep->generated);
+	if (!watched(ep))
 		return;
-	}
-	if (d->status != 200 ||
-	    serve_load_read(&l, (struct span){d->body.data, d->body.len}) == 0) {
-		if (ep->made_at)
-			return; /* it told them before, and has not been away: the next time */
-		ep->blind = 1;
-		if (!r->o->flow.quiet)
-			report_line(r,
-			    "%s: no figures at " SERVE_METRICS_PATH ": a hang would go unnoticed%s",
-			    ep->url, r->o->adaptive ? ", and --adaptive has no effect" : "");
-		return;
-	}
-	if (r->o->adaptive && ep->state == EP_UP)
-		control(r, ep, &l);
-	ep->preemptions = l.preemptions;
-	if (watched(ep) && l.generated >= 0)
-		watch(r, ep, l.generated);
+	if (ep->figures == FIGURES_NONE)
+		health_came(r, ep, d);
+	else if (told(d, &l))
+		figures_came(r, ep, &l);
+	else if (ep->figures == FIGURES_UNKNOWN && (d->curl == 0 || ++ep->unheard == UNHEARD_MAX))
+		has_no_figures(r, ep);
+	else if (ep->figures == FIGURES_TOLD && d->curl != 0)
+		watch(r, ep, ep->generated); /* one that answers nobody makes no token either */
 }

@@ -10,8 +10,9 @@
  *
  * Latency is no signal: answers have 50 to 16,384 tokens. Without --adaptive only the last is
  * watched: a server with requests that makes no token for 5 minutes hangs, which is an outage.
- * A server without /metrics stays at what it was given; one that told its figures and fails to once
- * is asked again. SGLang's replies tell of retractions.
+ * One that has no figures stays at what it was given, and its health is asked for: it hangs when for
+ * 5 minutes that fails and no request is answered. Either alone says nothing: health endpoints say yes
+ * of a dead engine and no of a busy one. SGLang's replies tell of retractions.
  */
 #ifndef E3_INFER_ADAPT_H
 #define E3_INFER_ADAPT_H

@@ -230,7 +230,9 @@ void endpoint_is_up(struct run *r, struct endpoint *ep)
 	ep->state = EP_UP;
 	ep->was_up = 1;
 	ep->moved_at = r->now;
-	ep->made_at = 0;
+	ep->lived_at = 0;
+	ep->figures = FIGURES_UNKNOWN;
+	ep->unheard = 0;
 }
 
 /* Empties the limbo: each by what its attempt's end was. Only a SUSPECT or LEAVING server has one,
@@ -348,6 +350,7 @@ void endpoint_answers(struct endpoint *ep)
 	ep->streak = 0;
 	ep->refuses = 0;
 	ep->pauses = 0;
+	ep->lived_at = 0;
 	capacity_answered(&ep->capacity);
 }
 

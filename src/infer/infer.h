@@ -116,6 +116,9 @@ enum ep_state {
 
 enum probe_stage { PROBE_NONE, PROBE_FACTS, PROBE_RENDER, PROBE_TRIAL, PROBE_HEALTH };
 
+/* Whether it tells its figures at /metrics, as found since it is up. */
+enum ep_figures { FIGURES_UNKNOWN, FIGURES_TOLD, FIGURES_NONE };
+
 struct endpoint {
 	char *url;
 	enum ep_state state;
@@ -150,9 +153,11 @@ struct endpoint {
 	/* controller */
 	struct call metrics;
 	uint64_t metrics_at, hold_until, moved_at;
+	enum ep_figures figures;
+	unsigned unheard;	       /* how often they did not come, of FIGURES_UNKNOWN */
+	int told_none;		       /* that there are none has been said */
 	double preemptions, generated; /* so far; preemptions -1: not known */
-	uint64_t made_at; /* when the tokens made last grew; 0: not told since it is up */
-	int blind;	  /* it has no metrics */
+	uint64_t lived_at; /* when it last was seen to make tokens; 0: begins with the next look */
 	/* counts */
 	uint64_t ok, failed, outages, prompt_tokens, completion_tokens;
 };

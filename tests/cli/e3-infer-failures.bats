@@ -5,6 +5,7 @@
 bats_require_minimum_version 1.5.0
 load infer
 load holds
+load fast
 
 # meets OUTCOME FAULT[:ARG]... - one of 60 requests after the other meets one of these, $GAP (2) apart.
 # OUTCOME is what the summary must say. All are sent at once, so that no record meets two: what is sent
@@ -335,6 +336,53 @@ stops() {
 	wait $I || true
 	# of three seconds
 	[ $((later[13] + later[14] - ticks[13] - ticks[14])) -lt "$(getconf CLK_TCK)" ]
+}
+
+@test "outage: a server that makes no token for five minutes hangs; nobody pays" {
+	rows 40 >in
+	serve --fault stall@2-1000
+	bad=$U
+	serve --latency 500
+	fast 30 infer --server "$bad" --max-attempts 1 -o out in 2>err
+	once 40 out
+	grep -q "^e3-infer: $bad: down: 8 requests, and no token in 300 s\$" err
+	grep -q ' 0 retries, 1 outage' err
+}
+
+# no_figures HOOK - what stands before the server U keeps its figures back; HOOK does more
+no_figures() {
+	relay "if path == '/metrics': status = 404
+$1"
+}
+
+@test "outage: without figures, a server of which nothing is heard for five minutes hangs" {
+	rows 40 >in
+	serve --fault stall@2-1000 --fault health@0
+	no_figures
+	bad=$U
+	serve --latency 500
+	fast 30 infer --server "$bad" --max-attempts 1 -o out in 2>err
+	once 40 out
+	grep -q "^e3-infer: $bad: no figures at /metrics: a hang shows only at /health\$" err
+	grep -q "^e3-infer: $bad: down: 8 requests, and no answer, not even about its health, in 300 s\$" err
+	grep -q ' 0 retries, 1 outage' err
+}
+
+@test "outage: without figures, an answer or good health is a sign of life" {
+	# six minutes by that clock each
+	rows 8 >in
+	serve --latency 1200 --fault slow@2-9
+	no_figures
+	fast 30 infer --max-attempts 1 -o out in 2>err
+	once 8 out
+	grep -q ' 0 outages' err
+	# three minutes each, three times
+	rows 12 >in
+	serve --latency 6000 --fault health@0
+	no_figures
+	fast 30 infer --concurrency 4 --max-attempts 1 -o out2 in 2>err
+	once 12 out2
+	grep -q ' 0 outages' err
 }
 
 # ---- configuration ----

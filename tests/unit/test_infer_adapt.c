@@ -155,7 +155,7 @@ static void a_server_that_hangs(void **state)
 	endpoint_free(ep);
 }
 
-/* Its whole process hangs: not even its figures come. Who never told any is not judged by that. */
+/* Its whole process hangs: not even its figures come. */
 static void a_server_that_answers_nobody(void **state)
 {
 	struct options o = {0};
@@ -167,9 +167,9 @@ static void a_server_that_answers_nobody(void **state)
 	r.progress = progress_open(PROGRESS_OFF);
 	ep->state = EP_UP;
 	ep->running = 3;
-	for (int i = 0; i < 20; i++, r.now += 60000)
+	for (int i = 0; i < 2; i++, r.now += 60000)
 		adapt_done(&r, ep, &d);
-	assert_int_equal(ep->state, EP_UP);
+	assert_int_equal(ep->figures, FIGURES_UNKNOWN);
 	tell(&r, ep, "vllm:generation_tokens_total 5\n");
 	r.now += 299000;
 	adapt_done(&r, ep, &d);
@@ -197,7 +197,7 @@ static void figures_that_fail_once(void **state)
 	tell(&r, ep, "vllm:generation_tokens_total 5\n");
 	r.now += 150000;
 	adapt_done(&r, ep, &d);
-	assert_int_equal(ep->blind, 0);
+	assert_int_equal(ep->figures, FIGURES_TOLD);
 	r.now += 150000;
 	adapt_done(&r, ep, &d); /* it answers: that is no hang */
 	assert_int_equal(ep->state, EP_UP);
@@ -205,7 +205,7 @@ static void figures_that_fail_once(void **state)
 	assert_int_equal(ep->state, EP_DOWN);
 	endpoint_is_up(&r, ep);
 	adapt_done(&r, ep, &d);
-	assert_int_equal(ep->blind, 1);
+	assert_int_equal(ep->figures, FIGURES_NONE);
 	progress_close(r.progress);
 	endpoint_free(ep);
 }
@@ -227,12 +227,45 @@ static void no_metrics(void **state)
 	(void)state;
 	ep->state = EP_UP;
 	tell(&r, ep, "<html>");
-	assert_int_equal(ep->blind, 1);
-	assert_string_equal(said, "http://x: no figures at /metrics: a hang would go unnoticed, "
+	assert_int_equal(ep->figures, FIGURES_NONE);
+	assert_string_equal(said, "http://x: no figures at /metrics: a hang shows only at /health, "
 				  "and --adaptive has no effect");
-	assert_true(adapt_tick(&r, ep) == UINT64_MAX);
 	endpoint_free(ep);
 	progress_close(r.progress);
+}
+
+/* Of one without figures it is judged by its health, and by its answers. */
+static void health_instead(void **state)
+{
+	struct options o = {.flow.quiet = 1};
+	struct endpoint *ep = endpoint_new("http://x");
+	struct run r = {.o = &o, .now = 100000, .say = silent};
+	struct http_done late = {.curl = 28}, ill = {.status = 503}, none = {.status = 404};
+
+	(void)state;
+	r.progress = progress_open(PROGRESS_OFF);
+	ep->state = EP_UP;
+	ep->running = 3;
+	for (int i = 0; i < 3; i++, r.now += 60000)
+		adapt_done(&r, ep, &late);
+	assert_int_equal(ep->figures, FIGURES_NONE);
+	for (int i = 0; i < 5; i++, r.now += 60000)
+		adapt_done(&r, ep, i % 2 ? &late : &ill);
+	endpoint_answers(ep);
+	for (int i = 0; i < 5; i++, r.now += 60000)
+		adapt_done(&r, ep, &ill);
+	adapt_done(&r, ep, &none); /* who does not know of health says nothing of it */
+	r.now += 299000;
+	adapt_done(&r, ep, &ill);
+	assert_int_equal(ep->state, EP_UP);
+	r.now += 1000;
+	adapt_done(&r, ep, &late);
+	assert_int_equal(ep->state, EP_DOWN);
+	endpoint_is_up(&r, ep);
+	assert_int_equal(
+	    ep->figures, FIGURES_UNKNOWN); /* it may have been started anew, with them */
+	progress_close(r.progress);
+	endpoint_free(ep);
 }
 
 /* A server that is down is asked after 1, 2, 4 .. 30 seconds; many that were lost at once are one
@@ -268,6 +301,7 @@ int main(void)
 	    cmocka_unit_test(a_server_that_answers_nobody),
 	    cmocka_unit_test(figures_that_fail_once),
 	    cmocka_unit_test(no_metrics),
+	    cmocka_unit_test(health_instead),
 	    cmocka_unit_test(a_server_that_stays_away),
 	};
 
