@@ -17,6 +17,8 @@ enum {
 	PAUSE_FIRST_MS = 1000,
 	PAUSE_MAX_MS = 30000,
 	OUTAGE_MAX_MS = 600000, /* all servers gone for so long: the run ends, to be resumed */
+	HANG_MS = 600000,	/* a prompt's states take seconds, some a minute */
+	TRIAL_MS = 60000,	/* of one that hung: the window may have to wait for it */
 };
 
 static enum serve_api api_of(const struct run *r)
@@ -285,19 +287,21 @@ void host_good(struct host *h)
 	}
 	capacity_answered(&h->capacity);
 	h->down_since = 0;
+	h->hung = 0;
 	h->pauses = 0;
 	h->fails = 0;
 	h->last_good = clock_ms();
 }
 
-void host_down(struct run *r, struct host *h, const char *why)
+/* since: when it was last known to be well. */
+static void down(struct run *r, struct host *h, uint64_t since, const char *why)
 {
 	uint64_t now = clock_ms(), pause = PAUSE_FIRST_MS;
 	struct err e;
 	size_t lost = 0;
 
 	if (h->down_since == 0) {
-		h->down_since = now;
+		h->down_since = since;
 		say("%s: %s; waiting for it", h->url, why);
 	}
 	if (h->not_before <= now) {
@@ -308,11 +312,43 @@ void host_down(struct run *r, struct host *h, const char *why)
 	}
 	for (size_t i = 0; i < r->nhosts; i++)
 		lost += r->host[i].out ||
-			(r->host[i].down_since > 0 && now - r->host[i].down_since > OUTAGE_MAX_MS);
+			(r->host[i].down_since > 0 && now - r->host[i].down_since >= OUTAGE_MAX_MS);
 	if (lost == r->nhosts) {
-		err_set(&e, "server", "%s: %s for %d s: resume when it is back", h->url, why,
+		err_set(&e, "server", "%s: %s; away for %d s: resume when it is back", h->url, why,
 		    OUTAGE_MAX_MS / 1000);
 		run_fail(r, &e);
+	}
+}
+
+void host_down(struct run *r, struct host *h, const char *why)
+{
+	down(r, h, clock_ms(), why);
+}
+
+/* One that hung is asked again much later: while it has a record, those behind that one wait. */
+static void hangs(struct run *r, struct host *h, uint64_t now)
+{
+	struct buf why = {0};
+
+	buf_addf(&why, "no answer to %zu %s in %llu s", h->running,
+	    h->running == 1 ? "request" : "requests",
+	    (unsigned long long)(now - h->heard_at) / 1000);
+	items_recall(r, h);
+	down(r, h, h->heard_at, buf_cstr(&why));
+	h->not_before = now + HANG_MS;
+	h->hung = 1;
+	buf_free(&why);
+}
+
+void hosts_watch(struct run *r)
+{
+	uint64_t now = clock_ms();
+
+	for (size_t i = 0; i < r->nhosts; i++) {
+		struct host *h = &r->host[i];
+
+		if (h->running > 0 && now - h->heard_at >= (h->hung ? TRIAL_MS : HANG_MS))
+			hangs(r, h, now);
 	}
 }
 

@@ -124,6 +124,7 @@ static int turn(struct run *r, struct err *e)
 	}
 	while (http_next(r->http, &d))
 		item_reply(r, &d);
+	hosts_watch(r);
 	while ((it = pool_take(r->pool)))
 		item_worked(r, it);
 	return r->failed ? 0 : settle(r, e);

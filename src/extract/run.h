@@ -62,6 +62,7 @@ struct item {
 	struct host *host;
 	struct host *wrong_at; /* that did it wrong, or NULL */
 	struct buf body;
+	struct http_xfer *xfer; /* while FLYING */
 	char rid[64];
 	unsigned attempts; /* that counted */
 	unsigned sent;
@@ -93,6 +94,8 @@ struct host {
 	unsigned fails;	     /* answers in a row that were no good, */
 	uint64_t failing_since;
 	uint64_t last_good;
+	uint64_t heard_at; /* an answer, or the first request since it had none */
+	int hung;	   /* since its last good answer */
 	struct capacity capacity;
 	int told_full;	/* that it turns requests away has been said */
 	int dumped;	/* a file of this run has come from it */
@@ -174,6 +177,8 @@ int hosts_ask(struct run *r, struct err *e);
 void hosts_close(struct run *r);
 struct host *host_choose(struct run *r, const struct item *it);
 void host_down(struct run *r, struct host *h, const char *why);
+/* Lets go of those that hang, and of what they have. */
+void hosts_watch(struct run *r);
 void host_is_full(struct run *r, struct host *h, const char *why); /* it turned one away */
 void host_good(struct host *h);
 /* An answer that is no good. A server that always fails is free first, and would take most of what is
@@ -190,6 +195,7 @@ int64_t hosts_context(const struct run *r); /* the longest prompt that any serve
 void item_fail_run(struct run *r, struct item *it, const struct err *why); /* its server's fault */
 int item_send(struct run *r, struct item *it, struct host *h, struct err *e);
 void item_reply(struct run *r, struct http_done *d);
+void items_recall(struct run *r, struct host *h); /* to be sent again; they pay nothing */
 
 /* work.c: for the pool; and what the loop does with an item that came back */
 void work_item(void *ctx, void *item);

@@ -20,7 +20,6 @@ int item_send(struct run *r, struct item *it, struct host *h, struct err *e)
 	struct serve_prompt prompt = {.ids = it->ids.v, .n = it->ids.n, .rid = it->rid};
 	struct http_req req = {.user = it};
 	struct buf url = {0};
-	int rc = 0;
 
 	snprintf(it->rid, sizeof(it->rid), "%s%s-%llu-%u", r->mine, r->tag,
 	    (unsigned long long)it->job->record, it->sent++);
@@ -32,20 +31,41 @@ int item_send(struct run *r, struct item *it, struct host *h, struct err *e)
 	buf_addf(&url, "%s%s", h->url, serve_path(route_of(r)));
 	req.url = buf_cstr(&url);
 	req.body = (struct span){it->body.data, it->body.len};
-	if (!http_start(r->http, &req, e))
-		rc = -1;
+	it->xfer = http_start(r->http, &req, e);
 	buf_free(&url);
-	if (rc < 0)
+	if (!it->xfer)
 		return -1;
 	it->host = h;
 	it->state = FLYING;
-	h->running++;
+	if (h->running++ == 0)
+		h->heard_at = clock_ms();
 	r->flying++;
 	r->sent++;
 	return 0;
 }
 
 /* ---- back ---- */
+
+static void landed(struct run *r, struct item *it)
+{
+	it->xfer = NULL;
+	r->flying--;
+	it->host->running--;
+	buf_free(&it->body);
+}
+
+void items_recall(struct run *r, struct host *h)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct item *it = r->item[(r->head + i) % r->cap];
+
+		if (it->state != FLYING || it->host != h)
+			continue;
+		http_cancel(r->http, it->xfer);
+		landed(r, it);
+		it->state = READY;
+	}
+}
 
 static void work(struct run *r, struct item *it, int discard)
 {
@@ -267,9 +287,8 @@ void item_reply(struct run *r, struct http_done *d)
 {
 	struct item *it = d->user;
 
-	r->flying--;
-	it->host->running--;
-	buf_free(&it->body);
+	landed(r, it);
+	it->host->heard_at = clock_ms();
 	if (d->curl == 0 && d->status == 200)
 		answered(r, it, d);
 	else

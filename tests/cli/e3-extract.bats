@@ -2,6 +2,7 @@
 # e3-extract: what it writes, what it checks, and in which order.
 
 load extract
+load fast
 
 @test "each layout: the index in input order, the manifest, every file good, nothing left at the server" {
 	serve
@@ -438,6 +439,52 @@ load extract
 	serve --fault refused@10:600
 	extract seed --concurrency 2 "$T/in"
 	verify seed --records "$T/in"
+}
+
+# fast_extract OPTION... - a minute is a second
+fast_extract() {
+	options seed
+	fast 60 e3-extract "${ARGS[@]}" "$@"
+}
+
+@test "a server that hangs is let go of after ten minutes, and asked again every ten" {
+	# all that it has, and the one that it is asked again with
+	serve --fault stall@3-11
+	bad=$U other=$PID
+	serve --latency 600
+	records 450 >"$T/in"
+	fast_extract --server "$bad" --max-attempts 1 "$T/in" 2>"$T/err"
+	[ "$(wc -l <"$T/seed.idx")" -eq 450 ]
+	verify seed --records "$T/in"
+	[ "$(grep -c "^e3-extract: $bad: no answer to 8 requests in 600 s; waiting for it\$" "$T/err")" -eq 1 ]
+	grep -q "^e3-extract: $bad is back\$" "$T/err"
+	[ "$(curl -s "$bad/metrics" | sed -n 's/^e3sim:clients_gone_total{.*} //p')" -eq 9 ]
+	stop
+	PID=$other
+}
+
+@test "a run whose only server hangs ends, and can be gone on with" {
+	serve --fault stall@5-12
+	records 20 >"$T/in"
+	run fast_extract "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"e3-extract: $U: no answer to 8 requests in 600 s; away for 600 s: resume when it is back" ]]
+	extract seed --resume "$T/in"
+	[ "$(wc -l <"$T/seed.idx")" -eq 20 ]
+	verify seed --records "$T/in"
+}
+
+@test "a run ends when its servers are away for ten minutes, also where one was left out" {
+	serve --fault 307@2-1000
+	bad=$U other=$PID
+	serve --latency 100 --fault refused@20:600000
+	records 60 >"$T/in"
+	run fast_extract --server "$bad" "$T/in"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"e3-extract: $bad: nothing more is sent to it: "* ]]
+	[[ "$output" == *"e3-extract: $U: "*"; away for 600 s: resume when it is back" ]]
+	stop
+	PID=$other
 }
 
 @test "never more at once than the server runs, and nobody leaves" {
