@@ -8,7 +8,7 @@
 #include "serve/request.h"
 #include "json/rec.h"
 
-enum { PAUSE_MS = 500, PAUSE_MAX_MS = 30000, BUSY_MAX_MS = 4000, RETRY_AFTER_MAX = 3600 };
+enum { PAUSE_MS = 500, PAUSE_MAX_MS = 30000, BUSY_MAX_MS = 4000 };
 
 static enum serve_route route_of(const struct run *r)
 {
@@ -119,7 +119,7 @@ static void busy(struct run *r, struct item *it, const struct http_done *d, cons
 		charge(r, it, why);
 		return;
 	}
-	if (d->retry_after > 0 && d->retry_after <= RETRY_AFTER_MAX &&
+	if (d->retry_after > 0 && d->retry_after <= CAPACITY_PAUSE_MAX &&
 	    (uint64_t)d->retry_after * 1000 > pause)
 		pause = (uint64_t)d->retry_after * 1000;
 	it->state = READY;

@@ -16,12 +16,11 @@
 #include "infer/prompt.h"
 #include "infer/result.h"
 
-#define RETRY_AFTER_MAX 3600 /* seconds: a server that says more is not believed */
-#define UNPARSED_MAX	3    /* the first, and two more */
-#define BUSY_DOUBLINGS	4    /* of the pause: a slot may be free at any moment */
-#define ABORT_MS	5000
-#define BODY_KEPT	((size_t)64 << 10) /* of a reply, for a reject */
-#define FOREIGN_ONE_IN	10
+#define UNPARSED_MAX   3 /* the first, and two more */
+#define BUSY_DOUBLINGS 4 /* of the pause: a slot may be free at any moment */
+#define ABORT_MS       5000
+#define BODY_KEPT      ((size_t)64 << 10) /* of a reply, for a reject */
+#define FOREIGN_ONE_IN 10
 
 /* ---- out ---- */
 
@@ -399,7 +398,7 @@ void attempt_done(struct run *r, struct item *it, struct http_done *d)
 
 	land(r, it);
 	it->not_before = 0;
-	if (d->retry_after > 0 && d->retry_after <= RETRY_AFTER_MAX)
+	if (d->retry_after > 0 && d->retry_after <= CAPACITY_PAUSE_MAX)
 		it->not_before = r->now + (uint64_t)d->retry_after * 1000;
 	ev.found = look(r, it, d, &reply);
 	it->outcome = serve_classify(&ev);

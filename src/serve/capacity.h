@@ -19,6 +19,8 @@
 #define CAPACITY_MANY 8
 /* So often a record may be turned away without paying; more often it may be its own fault. */
 #define CAPACITY_FREE 20
+/* Seconds: a server that asks for a longer pause (Retry-After) is not believed. */
+#define CAPACITY_PAUSE_MAX 3600
 
 struct capacity {
 	double most, now;
