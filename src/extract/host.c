@@ -16,9 +16,10 @@ enum {
 	PROBE_MS = 20000,
 	PAUSE_FIRST_MS = 1000,
 	PAUSE_MAX_MS = 30000,
-	OUTAGE_MAX_MS = 600000, /* all servers gone for so long: the run ends, to be resumed */
-	HANG_MS = 600000,	/* a prompt's states take seconds, some a minute */
-	TRIAL_MS = 60000,	/* of one that hung: the window may have to wait for it */
+	OUTAGE_MAX_MS = 600000,	 /* all servers gone for so long: the run ends, to be resumed */
+	HANG_MS = OUTAGE_MAX_MS, /* without an answer; where others work, which wait for it: */
+	HANG_LEAST_MS = 60000,	 /* from here on, and so many times the longest answer */
+	HANG_TIMES = 4,
 };
 
 static enum serve_api api_of(const struct run *r)
@@ -279,8 +280,9 @@ void host_right(struct item *it)
 	host_leave_out(other, e.msg);
 }
 
-void host_good(struct host *h)
+void host_good(struct run *r, struct host *h, double seconds)
 {
+	r->longest = seconds > r->longest ? seconds : r->longest;
 	if (h->down_since > 0) {
 		say("%s is back", h->url);
 		capacity_begin(&h->capacity, (size_t)h->capacity.most);
@@ -325,9 +327,10 @@ void host_down(struct run *r, struct host *h, const char *why)
 	down(r, h, clock_ms(), why);
 }
 
-/* One that hung is asked again much later: while it has a record, those behind that one wait. */
+/* It is asked again later each time: while it has a record, those behind that one wait. */
 static void hangs(struct run *r, struct host *h, uint64_t now)
 {
+	uint64_t pause = HANG_LEAST_MS;
 	struct buf why = {0};
 
 	buf_addf(&why, "no answer to %zu %s in %llu s", h->running,
@@ -335,9 +338,21 @@ static void hangs(struct run *r, struct host *h, uint64_t now)
 	    (unsigned long long)(now - h->heard_at) / 1000);
 	items_recall(r, h);
 	down(r, h, h->heard_at, buf_cstr(&why));
-	h->not_before = now + HANG_MS;
-	h->hung = 1;
+	for (unsigned i = 0; i < h->hung && pause < HANG_MS; i++)
+		pause *= 2;
+	h->hung++;
+	h->not_before = now + (pause < HANG_MS ? pause : HANG_MS);
 	buf_free(&why);
+}
+
+/* Before it hangs; a queue of long prompts, or a disk, may hold up all that it has. */
+static uint64_t patience(const struct run *r, const struct host *h)
+{
+	double ms = HANG_TIMES * 1000 * r->longest;
+
+	if (ms == 0 || ms > HANG_MS || !hosts_has_others(r, h))
+		return HANG_MS;
+	return ms > HANG_LEAST_MS ? (uint64_t)ms : HANG_LEAST_MS;
 }
 
 void hosts_watch(struct run *r)
@@ -347,7 +362,7 @@ void hosts_watch(struct run *r)
 	for (size_t i = 0; i < r->nhosts; i++) {
 		struct host *h = &r->host[i];
 
-		if (h->running > 0 && now - h->heard_at >= (h->hung ? TRIAL_MS : HANG_MS))
+		if (h->running > 0 && now - h->heard_at >= patience(r, h))
 			hangs(r, h, now);
 	}
 }

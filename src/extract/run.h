@@ -95,7 +95,7 @@ struct host {
 	uint64_t failing_since;
 	uint64_t last_good;
 	uint64_t heard_at; /* an answer, or the first request since it had none */
-	int hung;	   /* since its last good answer */
+	unsigned hung;	   /* times, since its last good answer */
 	struct capacity capacity;
 	int told_full;	/* that it turns requests away has been said */
 	int dumped;	/* a file of this run has come from it */
@@ -142,6 +142,7 @@ struct run {
 	uint64_t at_work, flying, sent;
 	uint64_t made, tokens, bytes; /* of this run */
 	uint64_t fails_in_row, good;
+	double longest; /* seconds that a good answer took */
 	struct forecast forecast;
 	struct hints hints;
 	uint64_t started;	    /* ms */
@@ -180,7 +181,7 @@ void host_down(struct run *r, struct host *h, const char *why);
 /* Lets go of those that hang, and of what they have. */
 void hosts_watch(struct run *r);
 void host_is_full(struct run *r, struct host *h, const char *why); /* it turned one away */
-void host_good(struct host *h);
+void host_good(struct run *r, struct host *h, double seconds);	   /* that the answer took */
 /* An answer that is no good. A server that always fails is free first, and would take most of what is
  * sent: after FAILS_LEAST in a row, while another serves, it is down. */
 void host_fails(struct run *r, struct host *h, const char *why);

@@ -244,7 +244,7 @@ static void answered(struct run *r, struct item *it, struct http_done *d)
 	located = ev.found != FOUND_SHAPE &&
 		  find_states(r, it, d, &reply, ev.found == FOUND_GOOD ? &e : &path) == 0;
 	if (ev.found == FOUND_GOOD && located) {
-		host_good(it->host);
+		host_good(r, it->host, d->seconds);
 		work(r, it, 0);
 	} else if (ev.found == FOUND_GOOD) {
 		/* before the first record is through, what is wrong is wrong for all */

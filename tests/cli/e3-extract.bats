@@ -447,16 +447,17 @@ fast_extract() {
 	fast 60 e3-extract "${ARGS[@]}" "$@"
 }
 
-@test "a server that hangs is let go of after ten minutes, and asked again every ten" {
+@test "a server that hangs is let go of while another works, and asked again" {
 	# all that it has, and the one that it is asked again with
 	serve --fault stall@3-11
 	bad=$U other=$PID
 	serve --latency 600
-	records 450 >"$T/in"
+	records 200 >"$T/in"
 	fast_extract --server "$bad" --max-attempts 1 "$T/in" 2>"$T/err"
-	[ "$(wc -l <"$T/seed.idx")" -eq 450 ]
+	[ "$(wc -l <"$T/seed.idx")" -eq 200 ]
 	verify seed --records "$T/in"
-	[ "$(grep -c "^e3-extract: $bad: no answer to 8 requests in 600 s; waiting for it\$" "$T/err")" -eq 1 ]
+	# four times the half minute that an answer takes
+	[ "$(grep -c "^e3-extract: $bad: no answer to 8 requests in 1[4-9][0-9] s; waiting for it\$" "$T/err")" -eq 1 ]
 	grep -q "^e3-extract: $bad is back\$" "$T/err"
 	[ "$(curl -s "$bad/metrics" | sed -n 's/^e3sim:clients_gone_total{.*} //p')" -eq 9 ]
 	stop
