@@ -97,7 +97,8 @@ static void watch(struct run *r, struct endpoint *ep, double generated)
 	}
 	if (r->now - ep->lived_at < HANG_MS)
 		return;
-	err_set(&why, "outage", "%zu requests, and no %s in %d s", ep->running,
+	err_set(&why, "outage", "%zu request%s, and no %s in %d s", ep->running,
+	    ep->running == 1 ? "" : "s",
 	    ep->figures == FIGURES_TOLD ? "token" : "answer, not even about its health,",
 	    HANG_MS / 1000);
 	ep->lived_at = r->now;
