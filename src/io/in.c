@@ -24,6 +24,7 @@ enum format { UNKNOWN, PLAIN, ZSTD };
 struct in {
 	int fd;
 	char *name;
+	int unmet; /* a FIFO that perhaps nobody has opened for writing yet */
 	enum format format;
 	unsigned char *raw; /* raw[at..len) is read and not yet used */
 	size_t at, len;
@@ -44,7 +45,8 @@ static int open_file(struct in *in, const char *path, struct err *e)
 {
 	struct stat st;
 
-	in->fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* a FIFO without a writer would keep the caller from its signals */
+	in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (in->fd < 0)
 		return err_sys(e, "%s", path);
 	if (fstat(in->fd, &st) < 0)
@@ -53,6 +55,7 @@ static int open_file(struct in *in, const char *path, struct err *e)
 		errno = EISDIR;
 		return err_sys(e, "%s", path);
 	}
+	in->unmet = S_ISFIFO(st.st_mode);
 	posix_fadvise(in->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* advice: may fail */
 	return 0;
 }
@@ -87,11 +90,22 @@ void in_close(struct in *in)
 	free(in);
 }
 
-/* read(2), also on a descriptor that somebody made non-blocking. */
+static void await(const struct in *in)
+{
+	struct pollfd p = {.fd = in->fd, .events = POLLIN};
+
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
+}
+
+/* read(2), on a descriptor that is non-blocking. */
 static ssize_t read_some(struct in *in, void *to, size_t n, struct err *e)
 {
 	if (n > in->left)
 		n = (size_t)in->left;
+	if (in->unmet)
+		await(in); /* without a writer it would read as if it had ended */
+	in->unmet = 0;
 	while (n > 0) {
 		ssize_t got = read(in->fd, to, n);
 
@@ -100,7 +114,7 @@ static ssize_t read_some(struct in *in, void *to, size_t n, struct err *e)
 			return got;
 		}
 		if (errno == EAGAIN || errno == EWOULDBLOCK)
-			poll(&(struct pollfd){.fd = in->fd, .events = POLLIN}, 1, -1);
+			await(in);
 		else if (errno != EINTR)
 			return err_sys(e, "%s", in->name);
 	}

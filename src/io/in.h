@@ -1,6 +1,7 @@
 /* in.h - a byte stream that may be zstd
  *
- * Opens a file, or standard input for "-" or NULL. A stream that begins with the magic of a
+ * Opens a file, or standard input for "-" or NULL; a FIFO without waiting for who writes it, which
+ * in_read does. A stream that begins with the magic of a
  * zstd frame (RFC 8878, 28 B5 2F FD) or of a skippable frame (50..5F 2A 4D 18) is decompressed:
  * any number of frames one after the other, windows up to 2^31 (zstd --long=31). A frame that
  * ends early, or bytes behind a frame that are no frame, zeros too, are an error that tells the

@@ -1,7 +1,6 @@
 #include "io/lines.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +22,7 @@ struct lines {
 	size_t nnames, at_file; /* names[at_file] is open, or the next to be */
 	size_t max;
 	struct in *in;
+	int fresh; /* its first bytes are still to be looked at */
 	int eof;
 	char *data; /* data[start..end) is read and not yet handed out */
 	size_t cap, start, end;
@@ -191,6 +191,13 @@ static int open_file(struct lines *l, struct err *e)
 	l->start = l->end = l->seen = 0;
 	l->number = 0;
 	l->array = l->arrays ? MAYBE_ARRAY : NO_ARRAY;
+	l->fresh = 1;
+	return 0;
+}
+
+static int begin(struct lines *l, struct err *e)
+{
+	l->fresh = 0;
 	return skip_mark(l, e);
 }
 
@@ -404,6 +411,8 @@ int lines_next(struct lines *l, struct line *out, struct err *e)
 	while (rc == 0 && l->at_file < l->nnames) {
 		if (!l->in && open_file(l, e) < 0)
 			return -1;
+		if (l->fresh && begin(l, e) < 0)
+			return -1;
 		rc = next_in_file(l, out, e);
 		if (rc == 0)
 			close_file(l);
@@ -468,28 +477,54 @@ int lines_ready(struct lines *l)
 	return 0;
 }
 
-/* Whether standard input, the next to be opened, has something. */
-static int begun(void)
+/* Passes over the whole line at data[start), if it is blank. */
+static int pass_blank(struct lines *l)
 {
-	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	const char *p = l->data + l->start;
+	const char *lf = memchr(p + l->seen, '\n', l->end - l->start - l->seen);
 
-	return poll(&p, 1, 0) != 0;
+	if (!lf || !blank(p, (size_t)(lf - p)))
+		return 0;
+	l->start += (size_t)(lf - p) + 1;
+	l->seen = 0;
+	l->number++;
+	return 1;
 }
 
-/* Half a line, whose writer has gone to sleep, must not stop a run that has other things to do. */
-int lines_readable(struct lines *l)
+/* Whether the file that is open has a whole line, or no more: 1; 2 at its end; else 0. */
+static int readable(struct lines *l)
 {
-	if (!l->in && l->at_file < l->nnames && strcmp(l->names[l->at_file], "-") == 0) {
-		if (!begun())
-			return 0;
-		l->failed = open_file(l, &l->why) < 0;
-	}
-	if (!l->in || l->rest || l->array != NO_ARRAY)
-		return !l->in || lines_ready(l) || in_ready(l->in);
-	while (!l->failed && !lines_ready(l) && !l->eof && l->end - l->start < l->max + LINE_END) {
+	if (l->rest || l->array != NO_ARRAY)
+		return lines_ready(l) || in_ready(l->in);
+	while (!l->failed) {
+		if (pass_blank(l))
+			continue;
+		if (lines_ready(l) || l->eof || l->end - l->start >= l->max + LINE_END)
+			break;
 		if (!in_ready(l->in))
 			return 0;
 		l->failed = fill(l, &l->why) < 0;
 	}
-	return 1;
+	return l->eof && blank(l->data + l->start, l->end - l->start) ? 2 : 1;
+}
+
+/* Half a line, whose writer has gone to sleep, must not stop a run that has other things to do; nor
+ * must the next file, if that is one's to write who is not there yet. */
+int lines_readable(struct lines *l)
+{
+	int rc = 2;
+
+	while (rc == 2 && !l->failed && (l->in || l->at_file < l->nnames)) {
+		if (!l->in)
+			l->failed = open_file(l, &l->why) < 0;
+		if (l->in && l->fresh) {
+			if (!in_ready(l->in))
+				return 0;
+			l->failed = begin(l, &l->why) < 0;
+		}
+		rc = l->failed ? 1 : readable(l);
+		if (rc == 2)
+			close_file(l);
+	}
+	return rc > 0;
 }

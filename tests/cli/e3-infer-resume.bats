@@ -290,6 +290,42 @@ piped() {
 	! grep 'nothing was left' err || false
 }
 
+@test "a FIFO that nobody has opened for writing keeps no signal waiting; one that comes late is read" {
+	serve
+	mkfifo pipe
+	rows 2 >two
+	rows 5 | tail -n 3 >three
+	# also as a later file
+	printf '\r\n \n  ' >>two
+	for files in pipe "two pipe"; do
+		rm -f out* err
+		infer --resume -o out $files 2>err &
+		I=$!
+		said ' at once, prompts as ids'
+		tells "^e3-infer: $(cat ${files%pipe} </dev/null | grep -c q) done"
+		kill -TERM $I
+		ends
+		[ "$RC" -eq 143 ]
+	done
+	rm -f out*
+	infer -q -o out two pipe 3>&- &
+	sleep 1
+	cat three >pipe
+	wait $!
+	once 5 out
+	e3-prep -q --mode native -o all pipe 3>&- &
+	sleep 0.5
+	cat out >pipe
+	wait $!
+	[ "$(wc -l <all)" -eq 5 ]
+	# a writer that says nothing
+	e3-prep -q --mode native -o none pipe 3>&- &
+	: >pipe
+	wait $!
+	[ -e none ]
+	[ ! -s none ]
+}
+
 @test "half a line of input keeps no signal waiting" {
 	piped
 	rows 3 >&9

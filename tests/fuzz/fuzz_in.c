@@ -76,8 +76,8 @@ static void split_plainly(struct buf *to, const char *p, size_t n)
 	}
 }
 
-/* arrays: elements of an array are lines too. */
-static int split(struct buf *to, const char *path, int arrays)
+/* arrays: elements of an array are lines too. ask: whether lines_next would block is asked each time. */
+static int split(struct buf *to, const char *path, int arrays, int ask)
 {
 	struct err e = {0};
 	struct lines *l = lines_open(&path, 1, LONGEST, &e);
@@ -87,7 +87,8 @@ static int split(struct buf *to, const char *path, int arrays)
 	check(l != NULL);
 	if (arrays)
 		lines_arrays(l);
-	while (to->len < TEXT_MAX && (rc = lines_next(l, &line, &e)) > 0) {
+	while (to->len < TEXT_MAX && (!ask || lines_readable(l)) &&
+	       (rc = lines_next(l, &line, &e)) > 0) {
 		const char *p;
 		size_t n;
 
@@ -142,18 +143,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	check(rc < 0 || again < 0 || large.len == small.len);
 	check(same == 0 || memcmp(large.data, small.data, same) == 0);
 	if (foreign(&large)) {
-		check(split(&got, path, 0) < 0);
+		check(split(&got, path, 0, 0) < 0);
 		rc = -1;
-	} else if (split(&got, path, 0) == 0 && rc == 0) {
+	} else if (split(&got, path, 0, 0) == 0 && rc == 0) {
 		split_plainly(&want, large.data, large.len);
 		check(got.len == want.len &&
 		      (got.len == 0 || memcmp(got.data, want.data, got.len) == 0));
 	}
 	buf_reset(&small);
-	check(split(&small, path, 1) >= 0 || rc != 0);
+	check(split(&small, path, 1, 0) >= 0 || rc != 0);
 	if (rc == 0 && large.len > 0 && !memchr(large.data, '[', large.len))
 		check(small.len == got.len &&
 		      (got.len == 0 || memcmp(small.data, got.data, got.len) == 0));
+	buf_reset(&want);
+	check((split(&want, path, 0, 1) < 0) == (rc < 0) || want.len >= TEXT_MAX ||
+	      large.len == TEXT_MAX);
+	check(rc != 0 ||
+	      (want.len == got.len && (got.len == 0 || memcmp(want.data, got.data, got.len) == 0)));
 	buf_free(&large);
 	buf_free(&small);
 	buf_free(&want);
