@@ -41,6 +41,7 @@ struct http_xfer {
 	void *user;
 	struct buf body;
 	CURLcode result;
+	int ended; /* then it is one of http.finished */
 	int sys_errno;
 	struct http_xfer *prev, *next;
 };
@@ -304,10 +305,25 @@ struct http_xfer *http_start(struct http *h, const struct http_req *req, struct 
 	return t;
 }
 
+static void unlink_finished(struct http *h, struct http_xfer *t)
+{
+	struct http_xfer **at = &h->finished;
+
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
+	if (!*at)
+		h->finished_end = at;
+}
+
 void http_cancel(struct http *h, struct http_xfer *t)
 {
-	curl_multi_remove_handle(h->multi, t->easy);
-	unlink_running(h, t);
+	if (t->ended) {
+		unlink_finished(h, t);
+	} else {
+		curl_multi_remove_handle(h->multi, t->easy);
+		unlink_running(h, t);
+	}
 	put_idle(h, t->easy);
 	forget(h, t);
 }
@@ -329,9 +345,15 @@ static void collect(struct http *h)
 		curl_multi_remove_handle(h->multi, easy);
 		unlink_running(h, t);
 		t->result = result;
+		t->ended = 1;
 		*h->finished_end = t;
 		h->finished_end = &t->next;
 	}
+}
+
+size_t http_received(const struct http_xfer *t)
+{
+	return t->body.len;
 }
 
 int http_wait(struct http *h, int timeout_ms, struct pollfd *fds, size_t nfds, struct err *e)

@@ -67,8 +67,10 @@ void http_close(struct http *h);
 
 /* NULL only where libcurl refuses the URL or an option. */
 struct http_xfer *http_start(struct http *h, const struct http_req *req, struct err *e);
-/* Closes the connection; nothing will be reported. The request's body may go. */
+/* Closes the connection; nothing will be reported, an end that has come and was not asked for yet
+ * neither. The request's body may go. */
 void http_cancel(struct http *h, struct http_xfer *t);
+size_t http_received(const struct http_xfer *t); /* bytes of the reply's body, so far */
 
 /* timeout_ms < 0: as long as it takes. fds may be NULL; their revents are set. 0, or -1. */
 int http_wait(struct http *h, int timeout_ms, struct pollfd *fds, size_t nfds, struct err *e);

@@ -358,6 +358,36 @@ static void cancel_and_timeout(void **state)
 	close(fd[1]);
 }
 
+/* One that has ended, and whose end was not asked for yet, is cancelled as any other. */
+static void cancelled_at_its_end(void **state)
+{
+	struct http_opt opt = {0};
+	struct http *h = pump(&opt);
+	struct http_xfer *t[3];
+	struct http_done d;
+	struct server s;
+
+	(void)state;
+	start(&s, always_ok, 0);
+	for (int gone = 0; gone < 3; gone++) {
+		for (int i = 0; i < 3; i++)
+			t[i] = post(h, s.port, "{}", 0);
+		for (int i = 0; i < 100 || http_received(t[0]) == 0 || http_received(t[1]) == 0 ||
+				http_received(t[2]) == 0;
+		     i++)
+			assert_int_equal(http_wait(h, 10, NULL, 0, &(struct err){0}), 0);
+		http_cancel(h, t[gone]);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(http_next(h, &d), 1);
+			assert_int_equal(d.status, 200);
+			buf_free(&d.body);
+		}
+		assert_int_equal(http_next(h, &d), 0);
+	}
+	http_close(h);
+	stop(&s);
+}
+
 static void nobody_there_and_no_descriptors(void **state)
 {
 	struct http_opt opt = {0};
@@ -470,6 +500,7 @@ int main(void)
 	    cmocka_unit_test(request_on_the_wire),
 	    cmocka_unit_test(large_reply),
 	    cmocka_unit_test(cancel_and_timeout),
+	    cmocka_unit_test(cancelled_at_its_end),
 	    cmocka_unit_test(nobody_there_and_no_descriptors),
 	    cmocka_unit_test(urls),
 	    cmocka_unit_test(base_urls),
