@@ -482,10 +482,11 @@ static int pass_blank(struct lines *l)
 {
 	const char *p = l->data + l->start;
 	const char *lf = memchr(p + l->seen, '\n', l->end - l->start - l->seen);
+	size_t n = lf ? (size_t)(lf - p) : 0;
 
-	if (!lf || !blank(p, (size_t)(lf - p)))
+	if (!lf || n - (n > 0 && lf[-1] == '\r') > l->max || !blank(p, n))
 		return 0;
-	l->start += (size_t)(lf - p) + 1;
+	l->start += n + 1;
 	l->seen = 0;
 	l->number++;
 	return 1;
@@ -494,6 +495,8 @@ static int pass_blank(struct lines *l)
 /* Whether the file that is open has a whole line, or no more: 1; 2 at its end; else 0. */
 static int readable(struct lines *l)
 {
+	size_t n;
+
 	if (l->rest || l->array != NO_ARRAY)
 		return lines_ready(l) || in_ready(l->in);
 	while (!l->failed) {
@@ -505,7 +508,8 @@ static int readable(struct lines *l)
 			return 0;
 		l->failed = fill(l, &l->why) < 0;
 	}
-	return l->eof && blank(l->data + l->start, l->end - l->start) ? 2 : 1;
+	n = l->end - l->start;
+	return !l->failed && l->eof && n <= l->max && blank(l->data + l->start, n) ? 2 : 1;
 }
 
 /* Half a line, whose writer has gone to sleep, must not stop a run that has other things to do; nor

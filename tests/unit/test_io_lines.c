@@ -354,6 +354,31 @@ static void whether_the_next_file_has_begun(void **state)
 	tmp_clean();
 }
 
+/* A blank line that is too long is told like any other, whoever asks first. */
+static void blank_and_too_long(void **state)
+{
+	static const char *const texts[] = {
+	    "a\n    \nb\n", "a\n    \r\nb\n", "a\n   \r\nb\n", "a\n    ", "a\n   "};
+	static const int toolong[] = {1, 1, 0, 1, 0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		const char *path = tmp_path("blank");
+		struct err e = {0};
+		struct line line = {0};
+		struct lines *l;
+		int n = 0;
+
+		tmp_puts(path, texts[i]);
+		l = lines_open(&path, 1, 3, &e);
+		while (lines_readable(l) && lines_next(l, &line, &e) > 0)
+			n += line.toolong;
+		assert_int_equal(n, toolong[i]);
+		lines_close(l);
+	}
+	tmp_clean();
+}
+
 static void read_errors_name_the_file(void **state)
 {
 	const char *paths[] = {tmp_path("good"), tmp_path("torn.zst")};
@@ -424,6 +449,7 @@ int main(void)
 	    cmocka_unit_test(from_a_slow_pipe),
 	    cmocka_unit_test(whether_there_is_something_to_read),
 	    cmocka_unit_test(whether_the_next_file_has_begun),
+	    cmocka_unit_test(blank_and_too_long),
 	    cmocka_unit_test(read_errors_name_the_file),
 	    cmocka_unit_test(digests),
 	};
