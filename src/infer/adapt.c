@@ -131,6 +131,8 @@ static void figures_came(struct run *r, struct endpoint *ep, const struct serve_
 	ep->preemptions = l->preemptions;
 	if (l->generated >= 0)
 		watch(r, ep, l->generated);
+	else
+		ep->lived_at = 0; /* it answers, and does not count tokens */
 }
 
 static void health_came(struct run *r, struct endpoint *ep, const struct http_done *d)

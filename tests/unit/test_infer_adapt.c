@@ -268,6 +268,29 @@ static void health_instead(void **state)
 	endpoint_free(ep);
 }
 
+/* Of one that counts no tokens its figures say at least that it answers. */
+static void figures_without_tokens(void **state)
+{
+	struct options o = {.flow.quiet = 1};
+	struct endpoint *ep = endpoint_new("http://x");
+	struct run r = {.o = &o, .now = 100000, .say = silent};
+	struct http_done late = {.curl = 28};
+
+	(void)state;
+	r.progress = progress_open(PROGRESS_OFF);
+	ep->state = EP_UP;
+	ep->running = 3;
+	for (int i = 0; i < 20; i++, r.now += 200000) {
+		tell(&r, ep, "vllm:num_requests_running 3\n");
+		assert_int_equal(ep->figures, FIGURES_TOLD);
+		r.now += 200000;
+		adapt_done(&r, ep, &late);
+	}
+	assert_int_equal(ep->state, EP_UP);
+	progress_close(r.progress);
+	endpoint_free(ep);
+}
+
 /* A server that is down is asked after 1, 2, 4 .. 30 seconds; many that were lost at once are one
  * failure. */
 static void a_server_that_stays_away(void **state)
@@ -302,6 +325,7 @@ int main(void)
 	    cmocka_unit_test(figures_that_fail_once),
 	    cmocka_unit_test(no_metrics),
 	    cmocka_unit_test(health_instead),
+	    cmocka_unit_test(figures_without_tokens),
 	    cmocka_unit_test(a_server_that_stays_away),
 	};
 
