@@ -296,35 +296,26 @@ void host_good(struct run *r, struct host *h, double seconds)
 }
 
 /* since: when it was last known to be well. */
-static void down(struct run *r, struct host *h, uint64_t since, const char *why)
+static void down(struct host *h, uint64_t since, const char *why)
 {
 	uint64_t now = clock_ms(), pause = PAUSE_FIRST_MS;
-	struct err e;
-	size_t lost = 0;
 
 	if (h->down_since == 0) {
 		h->down_since = since;
 		say("%s: %s; waiting for it", h->url, why);
 	}
+	err_set(&h->why, "server", "%s: %s", h->url, why);
 	if (h->not_before <= now) {
 		for (unsigned i = 0; i < h->pauses && pause < PAUSE_MAX_MS; i++)
 			pause *= 2;
 		h->pauses++;
 		h->not_before = now + (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
 	}
-	for (size_t i = 0; i < r->nhosts; i++)
-		lost += r->host[i].out ||
-			(r->host[i].down_since > 0 && now - r->host[i].down_since >= OUTAGE_MAX_MS);
-	if (lost == r->nhosts) {
-		err_set(&e, "server", "%s: %s; away for %d s: resume when it is back", h->url, why,
-		    OUTAGE_MAX_MS / 1000);
-		run_fail(r, &e);
-	}
 }
 
-void host_down(struct run *r, struct host *h, const char *why)
+void host_down(struct host *h, const char *why)
 {
-	down(r, h, clock_ms(), why);
+	down(h, clock_ms(), why);
 }
 
 /* It is asked again later each time: while it has a record, those behind that one wait. */
@@ -337,7 +328,7 @@ static void hangs(struct run *r, struct host *h, uint64_t now)
 	    h->running == 1 ? "request" : "requests",
 	    (unsigned long long)(now - h->heard_at) / 1000);
 	items_recall(r, h);
-	down(r, h, h->heard_at, buf_cstr(&why));
+	down(h, h->heard_at, buf_cstr(&why));
 	for (unsigned i = 0; i < h->hung && pause < HANG_MS; i++)
 		pause *= 2;
 	h->hung++;
@@ -350,31 +341,71 @@ static uint64_t patience(const struct run *r, const struct host *h)
 {
 	double ms = HANG_TIMES * 1000 * r->longest;
 
-	if (ms == 0 || ms > HANG_MS || !hosts_has_others(r, h))
+	if (ms == 0 || ms > HANG_MS || (!h->hung && !hosts_has_others(r, h)))
 		return HANG_MS;
 	return ms > HANG_LEAST_MS ? (uint64_t)ms : HANG_LEAST_MS;
+}
+
+/* A reply of gigabytes may be under way for longer than that. */
+static int receives(const struct run *r, struct host *h)
+{
+	uint64_t sum = items_received(r, h), had = h->received;
+
+	h->received = sum;
+	return sum > had;
+}
+
+/* The server that went last, when none is left, nor to be asked now whether it is back. */
+static const struct host *all_gone(const struct run *r, uint64_t now)
+{
+	const struct host *last = NULL;
+
+	for (size_t i = 0; i < r->nhosts; i++) {
+		const struct host *h = &r->host[i];
+
+		if (h->running > 0)
+			return NULL;
+		if (!h->out && (h->down_since == 0 || now - h->down_since < OUTAGE_MAX_MS ||
+				   h->not_before <= now))
+			return NULL;
+		if (!h->out && (!last || h->down_since > last->down_since))
+			last = h;
+	}
+	return last;
 }
 
 void hosts_watch(struct run *r)
 {
 	uint64_t now = clock_ms();
+	const struct host *gone;
+	struct err e;
 
 	for (size_t i = 0; i < r->nhosts; i++) {
 		struct host *h = &r->host[i];
 
-		if (h->running > 0 && now - h->heard_at >= patience(r, h))
+		if (h->running == 0 || now - h->heard_at < patience(r, h))
+			continue;
+		if (receives(r, h))
+			h->heard_at = now;
+		else
 			hangs(r, h, now);
+	}
+	gone = all_gone(r, now);
+	if (gone && r->n > 0) {
+		e = gone->why;
+		err_suffix(&e, "; away for ten minutes: resume when it is back");
+		run_fail(r, &e);
 	}
 }
 
-void host_is_full(struct run *r, struct host *h, const char *why)
+void host_is_full(struct host *h, const char *why)
 {
 	int none = capacity_refused(&h->capacity, h->running);
 
 	if (h->capacity.refused == CAPACITY_MANY && !h->told_full++)
 		say("%s: turns requests away, fewer are sent at once: %s", h->url, why);
 	if (none)
-		host_down(r, h, why);
+		host_down(h, why);
 }
 
 void host_fails(struct run *r, struct host *h, const char *why)
@@ -383,7 +414,7 @@ void host_fails(struct run *r, struct host *h, const char *why)
 		h->failing_since = clock_ms();
 	for (size_t i = 0; i < r->nhosts && h->fails >= FAILS_LEAST; i++)
 		if (r->host[i].last_good > h->failing_since) {
-			host_down(r, h, why);
+			host_down(h, why);
 			return;
 		}
 }

@@ -90,11 +90,13 @@ struct host {
 	size_t running;
 	uint64_t not_before; /* ms: it is down until then */
 	uint64_t down_since; /* 0: it is up */
+	struct err why;	     /* of it being down */
 	unsigned pauses;     /* how often it was found down in a row */
 	unsigned fails;	     /* answers in a row that were no good, */
 	uint64_t failing_since;
 	uint64_t last_good;
 	uint64_t heard_at; /* an answer, or the first request since it had none */
+	uint64_t received; /* bytes of what it runs, when that was last looked at */
 	unsigned hung;	   /* times, since its last good answer */
 	struct capacity capacity;
 	int told_full;	/* that it turns requests away has been said */
@@ -177,11 +179,11 @@ void hosts_open(struct run *r);
 int hosts_ask(struct run *r, struct err *e);
 void hosts_close(struct run *r);
 struct host *host_choose(struct run *r, const struct item *it);
-void host_down(struct run *r, struct host *h, const char *why);
-/* Lets go of those that hang, and of what they have. */
+void host_down(struct host *h, const char *why);
+/* Lets go of those that hang, and of what they have. When all are gone for too long the run fails. */
 void hosts_watch(struct run *r);
-void host_is_full(struct run *r, struct host *h, const char *why); /* it turned one away */
-void host_good(struct run *r, struct host *h, double seconds);	   /* that the answer took */
+void host_is_full(struct host *h, const char *why);	       /* it turned one away */
+void host_good(struct run *r, struct host *h, double seconds); /* that the answer took */
 /* An answer that is no good. A server that always fails is free first, and would take most of what is
  * sent: after FAILS_LEAST in a row, while another serves, it is down. */
 void host_fails(struct run *r, struct host *h, const char *why);
@@ -196,6 +198,7 @@ int64_t hosts_context(const struct run *r); /* the longest prompt that any serve
 void item_fail_run(struct run *r, struct item *it, const struct err *why); /* its server's fault */
 int item_send(struct run *r, struct item *it, struct host *h, struct err *e);
 void item_reply(struct run *r, struct http_done *d);
+uint64_t items_received(const struct run *r, const struct host *h); /* bytes, of what it runs */
 void items_recall(struct run *r, struct host *h); /* to be sent again; they pay nothing */
 
 /* work.c: for the pool; and what the loop does with an item that came back */

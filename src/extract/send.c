@@ -54,6 +54,19 @@ static void landed(struct run *r, struct item *it)
 	buf_free(&it->body);
 }
 
+uint64_t items_received(const struct run *r, const struct host *h)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct item *it = r->item[(r->head + i) % r->cap];
+
+		if (it->state == FLYING && it->host == h)
+			n += http_received(it->xfer);
+	}
+	return n;
+}
+
 void items_recall(struct run *r, struct host *h)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -114,7 +127,7 @@ static void busy(struct run *r, struct item *it, const struct http_done *d, cons
 {
 	uint64_t pause = pause_ms(++it->turned_away, BUSY_MAX_MS);
 
-	host_is_full(r, it->host, why->msg);
+	host_is_full(it->host, why->msg);
 	if (it->turned_away > CAPACITY_FREE) {
 		charge(r, it, why);
 		return;
@@ -169,7 +182,7 @@ static void act(struct run *r, struct item *it, struct http_done *d, struct serv
 	case CLASS_UNPARSED: charge(r, it, why); break;
 	case CLASS_OUTAGE:
 		it->state = READY;
-		host_down(r, it->host, out.name);
+		host_down(it->host, out.name);
 		break;
 	case CLASS_CONFIG:
 	case CLASS_OURS:
@@ -289,6 +302,7 @@ void item_reply(struct run *r, struct http_done *d)
 
 	landed(r, it);
 	it->host->heard_at = clock_ms();
+	it->host->received = 0;
 	if (d->curl == 0 && d->status == 200)
 		answered(r, it, d);
 	else

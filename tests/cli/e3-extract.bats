@@ -469,10 +469,43 @@ fast_extract() {
 	records 20 >"$T/in"
 	run fast_extract "$T/in"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"e3-extract: $U: no answer to 8 requests in 600 s; away for 600 s: resume when it is back" ]]
+	[[ "$output" == *"e3-extract: $U: no answer to 8 requests in 600 s; away for ten minutes: resume when it is back" ]]
 	extract seed --resume "$T/in"
 	[ "$(wc -l <"$T/seed.idx")" -eq 20 ]
 	verify seed --records "$T/in"
+}
+
+@test "servers that hang together end the run after ten minutes" {
+	serve --latency 300
+	one=$U other=$PID
+	serve --latency 300
+	records 400 >"$T/in"
+	options seed
+	fast 60 e3-extract "${ARGS[@]}" --server "$one" "$T/in" 2>"$T/err" 3>&- &
+	job=$!
+	until [ -s "$T/seed.idx.part" ]; do
+		kill -0 $job
+		sleep 0.05
+	done
+	kill -STOP "$PID" "$other"
+	SECONDS=0
+	ended $job
+	kill -9 "$PID"
+	PID=$other
+	[ "$S" -eq 1 ]
+	# ten seconds, and not the next ten in which one is asked again
+	[ "$SECONDS" -lt 17 ]
+	grep -q '; away for ten minutes: resume when it is back$' "$T/err"
+}
+
+@test "an answer that is still coming in after ten minutes is no hang" {
+	serve_json --fault trickle@1:1
+	records 8 | tail -n 1 >"$T/in"
+	SECONDS=0
+	fast 60 e3-extract --backend sglang-json --server "$U" --model $MODEL --layout seed --out-dir "$T/seed" --no-last \
+		--layer-ids in --min-free 1M -q -o "$T/idx" "$T/in"
+	[ "$SECONDS" -ge 11 ]
+	[ "$(wc -l <"$T/idx")" -eq 1 ]
 }
 
 @test "a run ends when its servers are away for ten minutes, also where one was left out" {
@@ -483,7 +516,7 @@ fast_extract() {
 	run fast_extract --server "$bad" "$T/in"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"e3-extract: $bad: nothing more is sent to it: "* ]]
-	[[ "$output" == *"e3-extract: $U: "*"; away for 600 s: resume when it is back" ]]
+	[[ "$output" == *"e3-extract: $U: "*"; away for ten minutes: resume when it is back" ]]
 	stop
 	PID=$other
 }
