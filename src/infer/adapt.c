@@ -85,13 +85,13 @@ static void control(struct run *r, struct endpoint *ep, const struct serve_load 
 	ep->allowed = clamp(ep->allowed, 1, clamp(cache_bound(r, ep), 1, (double)ep->limit));
 }
 
-/* Requests, but neither a token nor an answer since HANG_MS. generated: so far. */
-static void watch(struct run *r, struct endpoint *ep, double generated)
+/* Requests, but neither a token nor an answer since HANG_MS. */
+static void watch(struct run *r, struct endpoint *ep, double motion)
 {
 	struct err why;
 
-	if (generated != ep->generated || ep->running == 0 || ep->lived_at == 0) {
-		ep->generated = generated;
+	if (motion != ep->motion || ep->running == 0 || ep->lived_at == 0) {
+		ep->motion = motion;
 		ep->lived_at = r->now;
 		return;
 	}
@@ -129,8 +129,8 @@ static void figures_came(struct run *r, struct endpoint *ep, const struct serve_
 	if (r->o->adaptive && ep->state == EP_UP)
 		control(r, ep, l);
 	ep->preemptions = l->preemptions;
-	if (l->generated >= 0)
-		watch(r, ep, l->generated);
+	if (l->motion >= 0)
+		watch(r, ep, l->motion);
 	else
 		ep->lived_at = 0; /* it answers, and does not count tokens */
 }
@@ -139,7 +139,7 @@ static void health_came(struct run *r, struct endpoint *ep, const struct http_do
 {
 	if (d->curl == 0 && d->status < 500)
 		ep->lived_at = 0;
-	watch(r, ep, ep->generated);
+	watch(r, ep, ep->motion);
 }
 
 void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
@@ -156,5 +156,5 @@ void adapt_done(struct run *r, struct endpoint *ep, struct http_done *d)
 	else if (ep->figures == FIGURES_UNKNOWN && (d->curl == 0 || ++ep->unheard == UNHEARD_MAX))
 		has_no_figures(r, ep);
 	else if (ep->figures == FIGURES_TOLD && d->curl != 0)
-		watch(r, ep, ep->generated); /* one that answers nobody makes no token either */
+		watch(r, ep, ep->motion); /* one that answers nobody makes no token either */
 }

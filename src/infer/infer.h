@@ -154,10 +154,11 @@ struct endpoint {
 	struct call metrics;
 	uint64_t metrics_at, hold_until, moved_at;
 	enum ep_figures figures;
-	unsigned unheard;	       /* how often they did not come, of FIGURES_UNKNOWN */
-	int told_none;		       /* that there are none has been said */
-	double preemptions, generated; /* so far; preemptions -1: not known */
-	uint64_t lived_at; /* when it last was seen to make tokens; 0: begins with the next look */
+	unsigned unheard;   /* how often they did not come, of FIGURES_UNKNOWN */
+	int told_none;	    /* that there are none has been said */
+	double preemptions; /* so far; -1: not known */
+	double motion;	    /* of serve_load, at the last look */
+	uint64_t lived_at;  /* when it last was seen to make tokens; 0: begins with the next look */
 	/* counts */
 	uint64_t ok, failed, outages, prompt_tokens, completion_tokens;
 };

@@ -147,9 +147,13 @@ static const struct metric {
     {"llamacpp:kv_cache_usage_ratio", offsetof(struct serve_load, cache), 1},
     {"sglang:num_retracted_requests_total", offsetof(struct serve_load, preemptions), 0},
     {"vllm:num_preemptions_total", offsetof(struct serve_load, preemptions), 0},
-    {"sglang:generation_tokens_total", offsetof(struct serve_load, generated), 0},
-    {"vllm:generation_tokens_total", offsetof(struct serve_load, generated), 0},
-    {"llamacpp:tokens_predicted_total", offsetof(struct serve_load, generated), 0},
+    /* SGLang and llama.cpp count an answer's tokens when it ends: the cache, the gaps between parts
+     * and the calls of the decoder move before that */
+    {"sglang:num_used_tokens", offsetof(struct serve_load, motion), 0},
+    {"sglang:inter_token_latency_seconds_count", offsetof(struct serve_load, motion), 0},
+    {"sglang:generation_tokens_total", offsetof(struct serve_load, motion), 0},
+    {"vllm:generation_tokens_total", offsetof(struct serve_load, motion), 0},
+    {"llamacpp:n_decode_total", offsetof(struct serve_load, motion), 0},
 };
 
 /* NAME{LABELS} VALUE [TIME]: the text format of Prometheus. A label's value may hold any byte but

@@ -50,7 +50,7 @@ struct serve_load {
 	double running, waiting;
 	double cache;	    /* 0 to 1 */
 	double preemptions; /* so far: vLLM's preemptions, SGLang's retractions */
-	double generated;   /* tokens so far */
+	double motion;	    /* a sum of figures that changes as long as tokens are made */
 };
 #define SERVE_METRICS_PATH "/metrics"
 /* The number of figures found; what was not is -1. */

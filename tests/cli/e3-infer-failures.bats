@@ -355,6 +355,16 @@ no_figures() {
 $1"
 }
 
+@test "outage: long answers, whose tokens are counted when they end, are no hang" {
+	# as SGLang does; what the cache holds grows before that. Six minutes by that clock
+	rows 8 >in
+	serve --latency 1200 --fault slow@2-9
+	relay 'if path == "/metrics": was["n"] = was.get("n", 0) + 40; body += b"sglang:num_used_tokens{tp_rank=\"0\"} %d\n" % was["n"]'
+	fast 30 infer --max-attempts 1 -o out in 2>err
+	once 8 out
+	grep -q ' 0 outages' err
+}
+
 @test "outage: without figures, a server of which nothing is heard for five minutes hangs" {
 	rows 40 >in
 	serve --fault stall@2-1000 --fault health@0

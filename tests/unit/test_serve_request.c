@@ -292,7 +292,7 @@ static void load(void **state)
 
 	(void)state;
 	assert_int_equal(serve_load_read(&l, text(sglang)), 5);
-	assert_true(l.running == 7 && l.cache == 0.5 && l.generated == 1000);
+	assert_true(l.running == 7 && l.cache == 0.5 && l.motion == 1000);
 	assert_true(l.waiting == -1 && l.preemptions == -1);
 	assert_int_equal(serve_load_read(&l, text("")), 0);
 	assert_int_equal(serve_load_read(&l, text("vllm:num_requests_waiting 2\n")), 1);
