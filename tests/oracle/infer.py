@@ -3,7 +3,8 @@
 	infer.py model DIR	the same with its weights, in bfloat16; nothing is done where it is there
 	infer.py records N	conversations to replay
 	infer.py serve FILE	llama.cpp's server; its address goes there
-	infer.py prompts URL	answered records in: are their prompt ids what the server makes?"""
+	infer.py prompts URL	answered records in: are their prompt ids what the server makes?
+	infer.py moves URL	do the figures by which a hang is told change while an answer is made?"""
 import importlib.util
 import json
 import os
@@ -72,6 +73,7 @@ def serve(to):
     p.model.path, p.port, p.hostnames = gguf(), 0, ["127.0.0.1"]
     p.n_parallel, p.n_ctx, p.cpuparams.n_threads = 1, 2048, 1
     p.kv_unified, p.cache_ram_mib, p.n_threads_http = False, 0, 16
+    p.endpoint_metrics = True
     server = xllamacpp.Server(p)
     with open(to + ".part", "w") as f:
         print(server.listening_address, file=f)
@@ -100,7 +102,23 @@ def prompts(url):
     return bad
 
 
+def moves(url):
+    import threading
+    import time
+    seen = set()
+    body = {"prompt": "Once upon a time", "n_predict": 300, "ignore_eos": True}
+    long = threading.Thread(target=post, args=(url + "/completion", body))
+    long.start()
+    while len(seen) < 5 and long.is_alive():
+        text = urllib.request.urlopen(url + "/metrics", timeout=60).read().decode()
+        if long.is_alive():
+            seen.update(line for line in text.splitlines() if line.startswith("llamacpp:n_decode_total "))
+        time.sleep(0.1)
+    long.join()
+    return len(seen) < 5
+
+
 if __name__ == "__main__":
     what, arg = sys.argv[1:]
     sys.exit({"folder": folder, "model": model, "records": lambda n: records(int(n)),
-              "serve": serve, "prompts": prompts}[what](arg))
+              "serve": serve, "prompts": prompts, "moves": moves}[what](arg))

@@ -2,7 +2,7 @@
 # e3-infer against real servers with a real, if small, model on the CPU: two of llama.cpp's own and
 # SmolLM2-135M-Instruct. Conversations of one to three turns, e3-infer killed twice on the way: every
 # id is there once, each prompt's ids are what the server itself renders and tokenises, and greedy
-# answers come out the same a second time.
+# answers come out the same a second time. What tells a hang from a long answer moves while one is made.
 # E3_ORACLE_N: conversations (200).
 ORACLE=llama
 . "$(dirname "$0")/venv.sh" || exit 0
@@ -70,4 +70,6 @@ tap $? 3 "prompt ids are the server's own"
 (answer second <in)
 [ "$(ids first)" = "$(ids second)" ]
 tap $? 4 "greedy answers are the same a second time"
-echo 1..4
+"$PYTHON" "$here/infer.py" moves "$(head -n 1 urls)"
+tap $? 5 "a long answer shows in the server's figures while it is made"
+echo 1..5
