@@ -295,22 +295,25 @@ void host_good(struct run *r, struct host *h, double seconds)
 	h->last_good = clock_ms();
 }
 
+uint64_t doubled(uint64_t ms, unsigned times, uint64_t most)
+{
+	while (times-- > 0 && ms < most)
+		ms *= 2;
+	return ms < most ? ms : most;
+}
+
 /* since: when it was last known to be well. */
 static void down(struct host *h, uint64_t since, const char *why)
 {
-	uint64_t now = clock_ms(), pause = PAUSE_FIRST_MS;
+	uint64_t now = clock_ms();
 
 	if (h->down_since == 0) {
 		h->down_since = since;
 		say("%s: %s; waiting for it", h->url, why);
 	}
 	err_set(&h->why, "server", "%s: %s", h->url, why);
-	if (h->not_before <= now) {
-		for (unsigned i = 0; i < h->pauses && pause < PAUSE_MAX_MS; i++)
-			pause *= 2;
-		h->pauses++;
-		h->not_before = now + (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
-	}
+	if (h->not_before <= now)
+		h->not_before = now + doubled(PAUSE_FIRST_MS, h->pauses++, PAUSE_MAX_MS);
 }
 
 void host_down(struct host *h, const char *why)
@@ -321,7 +324,6 @@ void host_down(struct host *h, const char *why)
 /* It is asked again later each time: while it has a record, those behind that one wait. */
 static void hangs(struct run *r, struct host *h, uint64_t now)
 {
-	uint64_t pause = HANG_LEAST_MS;
 	struct buf why = {0};
 
 	buf_addf(&why, "no answer to %zu %s in %llu s", h->running,
@@ -329,10 +331,7 @@ static void hangs(struct run *r, struct host *h, uint64_t now)
 	    (unsigned long long)(now - h->heard_at) / 1000);
 	items_recall(r, h);
 	down(h, h->heard_at, buf_cstr(&why));
-	for (unsigned i = 0; i < h->hung && pause < HANG_MS; i++)
-		pause *= 2;
-	h->hung++;
-	h->not_before = now + (pause < HANG_MS ? pause : HANG_MS);
+	h->not_before = now + doubled(HANG_LEAST_MS, h->hung++, HANG_MS);
 	buf_free(&why);
 }
 

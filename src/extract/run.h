@@ -180,6 +180,7 @@ int hosts_ask(struct run *r, struct err *e);
 void hosts_close(struct run *r);
 struct host *host_choose(struct run *r, const struct item *it);
 void host_down(struct host *h, const char *why);
+uint64_t doubled(uint64_t ms, unsigned times, uint64_t most); /* a pause, after so many */
 /* Lets go of those that hang, and of what they have. When all are gone for too long the run fails. */
 void hosts_watch(struct run *r);
 void host_is_full(struct host *h, const char *why);	       /* it turned one away */

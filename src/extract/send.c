@@ -99,16 +99,6 @@ void item_fail_run(struct run *r, struct item *it, const struct err *why)
 	run_fail(r, &e);
 }
 
-/* The pause doubles with each that there was. */
-static uint64_t pause_ms(unsigned n, uint64_t most)
-{
-	uint64_t pause = PAUSE_MS;
-
-	for (unsigned i = 1; i < n && pause < most; i++)
-		pause *= 2;
-	return pause < most ? pause : most;
-}
-
 /* An attempt that counts: again after a pause, or the record's end. */
 static void charge(struct run *r, struct item *it, const struct err *why)
 {
@@ -119,13 +109,13 @@ static void charge(struct run *r, struct item *it, const struct err *why)
 		it->state = BAD;
 		return;
 	}
-	it->not_before = clock_ms() + pause_ms(it->attempts, PAUSE_MAX_MS);
+	it->not_before = clock_ms() + doubled(PAUSE_MS, it->attempts - 1, PAUSE_MAX_MS);
 	it->state = READY;
 }
 
 static void busy(struct run *r, struct item *it, const struct http_done *d, const struct err *why)
 {
-	uint64_t pause = pause_ms(++it->turned_away, BUSY_MAX_MS);
+	uint64_t pause = doubled(PAUSE_MS, it->turned_away++, BUSY_MAX_MS);
 
 	host_is_full(it->host, why->msg);
 	if (it->turned_away > CAPACITY_FREE) {

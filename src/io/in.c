@@ -98,7 +98,7 @@ static void await(const struct in *in)
 		;
 }
 
-/* read(2), on a descriptor that is non-blocking. */
+/* read(2), also on a descriptor that is non-blocking. */
 static ssize_t read_some(struct in *in, void *to, size_t n, struct err *e)
 {
 	if (n > in->left)
